@@ -37,6 +37,11 @@ def array(mx, values, ctx=None, dtype="float32"):
     return mx.nd.array(values, dtype=dtype, ctx=ctx or mx.cpu(0))
 
 
+def device_of(array_):
+    """The device (1.x: context) of an engine array."""
+    return getattr(array_, "device", None) or array_.ctx
+
+
 def devices(mx, count):
     """A list of *count* CPU devices."""
     return [mx.cpu(i) for i in range(count)]
@@ -64,7 +69,7 @@ def backward(mx, *pairs):
                 if wanted is None:
                     continue
                 factor = np.broadcast_to(np.asarray(wanted, dtype=str(np.dtype(replica.dtype))), replica.shape)
-                losses.append((replica * array(mx, factor, replica.ctx, str(np.dtype(replica.dtype)))).sum())
+                losses.append((replica * array(mx, factor, device_of(replica), str(np.dtype(replica.dtype)))).sum())
     mx.autograd.backward(losses)
 
 
