@@ -1,0 +1,1 @@
+"""The asv benchmarks: a class per family, derived from the records of ``perfsuite.records``."""
