@@ -65,7 +65,7 @@ class Case(object):
         }
 
 
-REGISTRY = {}
+REGISTRY = {}  # type: dict
 
 
 def case(rule, *more_rules, samples=None, needs=(), after=(), timeout=None):

@@ -64,7 +64,7 @@ class Check(object):
     # -- values ---------------------------------------------------------------------------------------------
 
     def equal(self, got, want, doing="value"):
-        """Exactly equal: shape and every element (NaN equals NaN); plain Python values by ``==`` and by type of kind.
+        """Exactly equal: shape and every element (NaN equals NaN); plain Python values by ``==``, booleans by identity.
 
         Arrays are compared by value, whatever their dtype; use :meth:`dtype` for that.
         """
@@ -74,11 +74,11 @@ class Check(object):
         elif type(got) is bool or type(want) is bool:
             if got is not want:
                 raise CheckFailed(doing, text_of(want), text_of(got))
-        elif not got == want:
+        elif not got == want:  # noqa: SIM201 - `!=` may be another method of an engine's class
             raise CheckFailed(doing, text_of(want), text_of(got))
 
     def close(self, got, want, doing="value", rtol=None, atol=None):
-        """Equal within the tolerance of the dtype of *got* (or the given ``rtol``/``atol``): shape and every element."""
+        """Equal in shape, and every element within the tolerance of the dtype of *got* (or ``rtol``/``atol``)."""
         self.count += 1
         default_rtol, default_atol, why = tolerance_for(to_numpy(got).dtype)
         if rtol is not None or atol is not None:
@@ -160,16 +160,15 @@ class Check(object):
         fragments. Without a callable it is a context manager: ``with check.raises(ValueError, "fragment") as caught``,
         and ``caught.error`` is the exception afterwards.
         """
-        fragments = []
-        args = list(args)
-        while args and isinstance(args[0], str):
-            fragments.append(args.pop(0))
+        fragments, rest = [], list(args)
+        while rest and isinstance(rest[0], str):
+            fragments.append(rest.pop(0))
         context = _Raises(self, kind, fragments)
-        if not args:
+        if not rest:
             return context
-        function = args.pop(0)
+        function = rest.pop(0)
         with context:
-            function(*args, **kwargs)
+            function(*rest, **kwargs)
         return context.error
 
     @contextlib.contextmanager
@@ -192,13 +191,14 @@ class Check(object):
             warnings.simplefilter("always")
             yield
         self.count += 1
-        found = ["%s: %s" % (item.category.__name__, item.message) for item in caught if issubclass(item.category, kind)]
+        found = ["%s: %s" % (item.category.__name__, item.message) for item in caught
+                 if issubclass(item.category, kind)]
         if found:
             raise CheckFailed("warnings", "none", text_of(found))
 
     @contextlib.contextmanager
     def printed(self):
-        """Collect what is printed to ``sys.stdout`` in the block: ``with check.printed() as out: ...; out.getvalue()``."""
+        """Collect what is printed to ``sys.stdout`` in the block; ``with check.printed() as out``, ``out.getvalue()``."""
         stream = io.StringIO()
         with contextlib.redirect_stdout(stream):
             yield stream

@@ -100,5 +100,7 @@ class MeasuringWorker:
     def __enter__(self) -> MeasuringWorker:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None,
+    ) -> None:
         self.close()

@@ -59,7 +59,7 @@ class Record(object):
         return self.builders[kind](module, **self.sizes[size])
 
 
-REGISTRY = {}
+REGISTRY = {}  # type: dict
 
 
 def record(family, unit, amount, sizes, quick, needs=()):

@@ -17,6 +17,7 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 #: One sample lasts about this long, so that the clock's step and the loop do not count.
 SAMPLE_SECONDS = 0.05
@@ -28,7 +29,8 @@ class Bench(object):
     """The state of one worker: the engine module and the workload made ready last."""
 
     def __init__(self):
-        self.module, self.kind, self.workload, self.records = None, "mx", None, {}
+        self.module, self.kind, self.records = None, "mx", {}
+        self.workload = None  # type: Any
 
     def load(self, module, setup="", kind="mx"):
         """Import the engine (or baseline library) and the records."""
@@ -36,7 +38,7 @@ class Bench(object):
 
         self.module, self.kind = importlib.import_module(module), kind
         if setup:
-            exec(setup, {"mx": self.module})  # noqa: S102 - the engine table's own text, as for the cases
+            exec(setup, {"mx": self.module})  # the engine table's own text, as for the cases
         self.records = {n: r for n, r in load_records().items() if kind in r.builders}
         import numpy
 

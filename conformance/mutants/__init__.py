@@ -36,7 +36,7 @@ class Mutant(object):
         return "<Mutant %s>" % self.id
 
 
-REGISTRY = {}
+REGISTRY = {}  # type: dict
 
 
 def mutant(*rules):

@@ -34,7 +34,7 @@ def parameters(family):
     return [
         f"{record.name}/{size}"
         for record in RECORDS.values() if record.family == family
-        for size in sorted(record.sizes, key=lambda size, record=record: size != record.quick)
+        for size in [record.quick, *(size for size in record.sizes if size != record.quick)]
     ]
 
 

@@ -1,1 +1,1 @@
-"""The benchmark records, a module per family; ``_reference`` holds the independent numpy arithmetic they are checked by."""
+"""The benchmark records, a module per family; ``_reference`` is the independent numpy arithmetic of their checks."""

@@ -5,6 +5,8 @@ Plain and slow on purpose: it is what the engines' results are checked by.
 Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.20 only.
 """
 
+from typing import Any, Callable, Dict
+
 import numpy as np
 
 
@@ -61,7 +63,7 @@ def cross_entropy(scores, labels):
     return -logs[np.arange(len(labels)), labels], gradient
 
 
-LAYERS = {"dense": dense, "convolution": convolution, "relu": relu, "max_pool": max_pool}
+LAYERS: Dict[str, Callable[..., Any]] = {"dense": dense, "convolution": convolution, "relu": relu, "max_pool": max_pool}
 
 
 def train(layers, parameters, x, labels, steps, learning_rate):

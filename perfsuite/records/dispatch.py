@@ -48,7 +48,7 @@ def small_add(mx, elements):
 @record("dispatch", "call", repeats, SIZES, "8")
 def small_chain_backward(mx, elements):
     """Ten multiplications under record and their backward pass; counted as one call per chain."""
-    x, y, a, b = operands(mx, elements)
+    x, y, _, b = operands(mx, elements)
     x.attach_grad()
 
     def chain():
