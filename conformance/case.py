@@ -17,6 +17,7 @@ import importlib
 import os
 import pkgutil
 import re
+from typing import Any, Dict
 
 RULE_ID = re.compile(r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+-[0-9]{3}$")
 
@@ -65,7 +66,7 @@ class Case(object):
         }
 
 
-REGISTRY = {}  # type: dict
+REGISTRY: Dict[str, Any] = {}
 
 
 def case(rule, *more_rules, samples=None, needs=(), after=(), timeout=None):

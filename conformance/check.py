@@ -198,7 +198,7 @@ class Check(object):
 
     @contextlib.contextmanager
     def printed(self):
-        """Collect what is printed to ``sys.stdout`` in the block; ``with check.printed() as out``, ``out.getvalue()``."""
+        """Collect what the block prints to ``sys.stdout``: ``with check.printed() as out``, then ``out.getvalue()``."""
         stream = io.StringIO()
         with contextlib.redirect_stdout(stream):
             yield stream

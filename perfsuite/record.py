@@ -11,6 +11,7 @@ Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.17
 
 import importlib
 import pkgutil
+from typing import Any, Dict
 
 #: Family -> what its numbers say.
 FAMILIES = {
@@ -59,7 +60,7 @@ class Record(object):
         return self.builders[kind](module, **self.sizes[size])
 
 
-REGISTRY = {}  # type: dict
+REGISTRY: Dict[str, Any] = {}
 
 
 def record(family, unit, amount, sizes, quick, needs=()):

@@ -30,7 +30,7 @@ class Bench(object):
 
     def __init__(self):
         self.module, self.kind, self.records = None, "mx", {}
-        self.workload = None  # type: Any
+        self.workload: Any = None
 
     def load(self, module, setup="", kind="mx"):
         """Import the engine (or baseline library) and the records."""

@@ -17,6 +17,7 @@ import functools
 import importlib
 import os
 import pkgutil
+from typing import Any, Dict
 
 from conformance.case import RULE_ID
 
@@ -36,7 +37,7 @@ class Mutant(object):
         return "<Mutant %s>" % self.id
 
 
-REGISTRY = {}  # type: dict
+REGISTRY: Dict[str, Any] = {}
 
 
 def mutant(*rules):
