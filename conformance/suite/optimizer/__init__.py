@@ -1,0 +1,1 @@
+"""Cases of the optimizers, the updater and the learning rate schedulers."""
