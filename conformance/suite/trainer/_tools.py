@@ -1,0 +1,142 @@
+"""What the Trainer cases share: logged stores, state files, sparse parameters, layers that share weights.
+
+Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.17 only.
+"""
+
+import contextlib
+import pickle
+
+from conformance.suite import kit
+
+NEAR = {"rtol": 2e-6, "atol": 1e-7}  # a few float32 roundings, for values that are read back as Python floats
+
+STORE_CALLS = ("init", "broadcast", "push", "pull", "pushpull", "row_sparse_pull", "set_optimizer",
+               "set_gradient_compression")
+
+
+def logged(store, names=STORE_CALLS, before=None):
+    """Make a store log its calls; returns the list that fills with ``(name, positional, keywords)``.
+
+    before: called with the name of the method in front of every logged call. A call made by another logged
+    method is not logged: what counts is what the Trainer asks for.
+    """
+    log = []
+    inside = []
+
+    def listen(name, method):
+        def call(*args, **kwargs):
+            if not inside:
+                log.append((name, args, kwargs))
+                if before is not None:
+                    before(name)
+            inside.append(name)
+            try:
+                return method(*args, **kwargs)
+            finally:
+                inside.pop()
+        return call
+
+    for name in names:
+        method = getattr(store, name, None)
+        if method is not None:
+            setattr(store, name, listen(name, method))
+    return log
+
+
+def argument(call, position, name, default=None):
+    """An argument of a logged call, whether it was given by position or by name."""
+    _, positional, keywords = call
+    return positional[position] if len(positional) > position else keywords.get(name, default)
+
+
+def is_same_list(got, want):
+    """True if both are lists of the very same arrays, or arrays holding the very same memory."""
+    got = list(got) if isinstance(got, (list, tuple)) else [got]
+    want = list(want) if isinstance(want, (list, tuple)) else [want]
+    return len(got) == len(want) and all(shares_memory(a, b) for a, b in zip(got, want))
+
+
+def shares_memory(left, right):
+    """True if a write into one array shows in the other; both are left as they were."""
+    if left is right:
+        return True
+    if left.shape != right.shape:
+        return False
+    kept = left.asnumpy()
+    left[:] = kept + 1
+    seen = bool((right.asnumpy() == kept + 1).all())
+    left[:] = kept
+    return seen
+
+
+def optimizer_order(trainer):
+    """The parameters of a trainer in the order of their index."""
+    table = trainer.optimizer.param_dict
+    return [table[index] for index in sorted(table)]
+
+
+class _EngineUnpickler(pickle.Unpickler):
+    """Unpickler that makes nothing but the engine's, numpy's and plain container objects."""
+
+    roots = ("mxnet", "numpy", "collections")
+
+    def __init__(self, file, mx):
+        super(_EngineUnpickler, self).__init__(file)
+        self.roots = self.roots + (mx.__name__.split(".")[0],)
+
+    def find_class(self, module, name):
+        if module.split(".")[0] in self.roots or (module, name) in (("builtins", "set"), ("builtins", "object"),
+                                                                   ("copyreg", "_reconstructor")):
+            return super(_EngineUnpickler, self).find_class(module, name)
+        raise pickle.UnpicklingError("a state file must not name %s.%s" % (module, name))
+
+
+def read_states(mx, path):
+    """What a file written by ``save_states`` holds."""
+    with open(path, "rb") as file:
+        return _EngineUnpickler(file, mx).load()
+
+
+def saved_states(mx, check, trainer, name="states"):
+    """The states dictionary that ``trainer.save_states`` writes: index -> state."""
+    path = check.path(name)
+    trainer.save_states(path)
+    return read_states(mx, path)[0]
+
+
+def dense(mx, units, shared=None, **options):
+    """A Dense layer, sharing the parameters of another one if *shared* is given, as each release spells it."""
+    if shared is None:
+        return mx.gluon.nn.Dense(units, **options)
+    if hasattr(mx.gluon.Block, "share_parameters"):
+        return mx.gluon.nn.Dense(units, **options).share_parameters(shared.collect_params())
+    return mx.gluon.nn.Dense(units, params=shared.params, **options)
+
+
+def zero_gradients(net):
+    """Clear the gradients of a block, as each release spells it."""
+    if hasattr(net, "zero_grad"):
+        net.zero_grad()
+    else:
+        net.collect_params().zero_grad()
+
+
+@contextlib.contextmanager
+def sparse_world(mx):
+    """The array mode in which an engine has sparse parameters."""
+    with kit.legacy_mode(mx):
+        yield
+
+
+def sparse_parameter(mx, name="x", value=0.0, shape=(4, 1), ctx=None, stype="row_sparse", grad_stype="row_sparse",
+                     initialize=True):
+    """A parameter with a sparse weight and/or a sparse gradient (legacy array mode)."""
+    made = mx.gluon.Parameter(name, shape=shape, stype=stype, grad_stype=grad_stype)
+    if initialize:
+        made.initialize(init=mx.init.Constant(value), ctx=ctx if ctx is not None else mx.cpu(0))
+    return made
+
+
+def rows_of(parameter, rows):
+    """The replicas of a sparse weight, as the arrays that hold *rows*."""
+    return parameter.list_row_sparse_data(rows)
