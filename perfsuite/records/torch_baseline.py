@@ -11,8 +11,7 @@ from perfsuite.records import bandwidth, dispatch, throughput  # also registers 
 
 def training_step(torch, model, batch):
     """A function that does one training step and returns the mean loss as a float."""
-    from torch.nn import functional
-
+    functional = torch.nn.functional
     parameters = [[torch.tensor(w, requires_grad=True) for w in layer]
                   for layer in throughput.initial_parameters(model)]
     layers = [name for name, _ in throughput.MODELS[model][1]]
