@@ -63,6 +63,7 @@ def wrap(owner, name, make):
 
     For a property, *make* receives the getter and returns a new one.
     """
+    changed: Any
     original = owner.__dict__.get(name) if isinstance(owner, type) else None
     if original is None:
         original = getattr(owner, name)

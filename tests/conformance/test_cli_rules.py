@@ -1,0 +1,105 @@
+"""`conform rules` and `conform explain`: what a person asks the inventory."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli.explain import command as explain
+from conformance.cli.rules import cell
+from conformance.cli.rules import command as rules
+from conformance.rule import load_rules
+
+
+def run(command: object, *arguments: str) -> Result:
+    return CliRunner().invoke(command, list(arguments))  # type: ignore[arg-type]
+
+
+def test_the_table_lists_what_fits_and_counts_it() -> None:
+    result = run(rules, "--rule", "trainer-core-00?")
+    assert result.exit_code == 0
+    assert "TRAINER-CORE-001" in result.output
+    assert result.output.rstrip().endswith("6 rules")
+
+
+def test_json_carries_the_whole_rule() -> None:
+    result = run(rules, "--rule", "TRAINER-CORE-001", "--format", "json")
+    (record,) = json.loads(result.output)
+    rule = load_rules()["TRAINER-CORE-001"]
+    assert record == {**rule.as_record(), "where": rule.where}
+
+
+def test_markdown_has_a_row_for_each_rule() -> None:
+    result = run(rules, "--area", "trainer", "--level", "SHOULD", "--format", "markdown")
+    rows = [line for line in result.output.splitlines() if line.startswith("| ")]
+    expected = [rule for rule in load_rules().values() if (rule.area, rule.level) == ("trainer", "SHOULD")]
+    assert len(rows) == len(expected) + 2
+    for row in rows:
+        assert row.replace(r"\|", "").count("|") == 7, row
+
+
+def test_filters_are_joined_by_and_and_values_by_or() -> None:
+    both = ("--area", "trainer", "--area", "optimizer", "--status", "mxnet-1.9.1=absent", "--format", "json")
+    records = json.loads(run(rules, *both).output)
+    assert {record["area"] for record in records} == {"trainer", "optimizer"}
+    assert {record["releases"]["mxnet-1.9.1"]["status"] for record in records} == {"absent"}
+
+
+def test_without_case_leaves_out_what_has_one() -> None:
+    assert run(rules, "--rule", "TRAINER-CORE-001", "--without-case").exit_code == 5
+    assert run(rules, "--rule", "AMP-INIT-001", "--without-case").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("--rule", "TRAINR-CORE-001"), 5, "TRAINER-CORE-001"),
+        (("--area", "cooking"), 2, "'cooking' is not one of"),
+        (("--status", "mxnet-1.9.1=broken"), 2, "expected one of mxnet-1.9.1, mxnet-2.0.0b1"),
+    ],
+)
+def test_wrong_use_says_what_would_be_right(arguments: tuple[str, ...], code: int, text: str) -> None:
+    result = run(rules, *arguments)
+    assert result.exit_code == code
+    assert text in result.output
+
+
+def test_text_in_a_table_cell_is_shown_as_written() -> None:
+    assert cell("a | b\n c") == r"a \| b c"
+    assert cell("_private and snake_case*") == r"\_private and snake_case\*"
+
+
+def test_explain_shows_rule_releases_cases_and_mutants() -> None:
+    result = run(explain, "trainer-core-001")
+    assert result.exit_code == 0
+    for text in (
+        "TRAINER-CORE-001  MUST  trainer  (spec)",
+        "Source   003_5125d3401b2d3aaf.txt, Core role and design of the Trainer",
+        "mxnet-1.9.1    holds     -2.0",
+        "TRAINER-CORE-001/one_iteration  conformance/suite/trainer/core.py:",
+        "trainer_core.step_returns_itself  conformance/mutants/trainer_core.py:",
+        "conform run --engine NAME --rule 'TRAINER-CORE-001'",
+    ):
+        assert text in result.output, result.output
+
+
+def test_explain_takes_the_id_of_a_case_and_speaks_json() -> None:
+    result = run(explain, "TRAINER-CORE-001/one_iteration", "--format", "json")
+    record = json.loads(result.output)
+    assert record["id"] == "TRAINER-CORE-001"
+    assert record["cases"][0]["id"] == "TRAINER-CORE-001/one_iteration"
+    assert record["pending"] is None
+
+
+def test_explain_shows_the_recipe_while_there_is_no_case() -> None:
+    result = run(explain, "AMP-INIT-001")
+    assert "none yet: mixed precision" in result.output
+    assert "Recipe for a case:" in result.output
+
+
+def test_explain_suggests_near_names() -> None:
+    result = run(explain, "TRAINER-COER-001")
+    assert result.exit_code == 2
+    assert "did you mean TRAINER-CORE-001" in result.output
