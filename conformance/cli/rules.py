@@ -90,7 +90,7 @@ def as_markdown(rules: Iterable[Rule]) -> str:
 
 
 def cell(text: str) -> str:
-    """A text as it may stand in a cell of a markdown table, shown as it is written.
+    r"""A text as it may stand in a cell of a markdown table, shown as it is written.
 
     >>> print(cell("update_on_kvstore | __init__ <b>"))
     update_on_kvstore \| \_\_init\_\_ \<b>
