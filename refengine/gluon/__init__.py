@@ -1,0 +1,22 @@
+"""Gluon: blocks, parameters, layers, losses, data and the Trainer."""
+
+import importlib
+from typing import Any
+
+from . import data, loss, nn, utils
+from .block import Block
+from .hybrid_block import HybridBlock
+from .parameter import Constant, DeferredInitializationError, Parameter
+from .parameter_dict import ParameterDict
+
+__all__ = ['Block', 'Constant', 'DeferredInitializationError', 'HybridBlock', 'Parameter', 'ParameterDict', 'Trainer',
+           'contrib', 'data', 'loss', 'nn', 'utils']
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'Trainer':
+        from .trainer import Trainer
+        return Trainer
+    if name in ('contrib', 'trainer', 'rnn', 'model_zoo', 'metric'):
+        return importlib.import_module(f'{__name__}.{name}')
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,0 +1,5 @@
+"""Samplers of ``gluon.contrib.data``."""
+
+from ..data.sampler import IntervalSampler
+
+__all__ = ['IntervalSampler']

@@ -1,0 +1,116 @@
+"""DataLoader: batches from a dataset, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ... import ndarray as nd
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+
+
+def default_batchify_fn(data: list[Any]) -> Any:
+    """Stack samples: arrays and numbers keep their dtype, tuples become a list of stacked parts (rule DATA-LOADER-006).
+
+    >>> [part.shape for part in default_batchify_fn([(1, 2.0), (3, 4.0)])]
+    [(2,), (2,)]
+    """
+    first = data[0]
+    if isinstance(first, nd.NDArray):
+        return nd.stack(*data, axis=0)
+    if isinstance(first, tuple):
+        return [default_batchify_fn(list(part)) for part in zip(*data, strict=True)]
+    stacked = np.stack(data) if isinstance(first, np.ndarray) else np.asarray(data)
+    if stacked.dtype.kind not in 'fiub':
+        raise KeyError(f'samples of type {type(first)} cannot be made into an array; give a batchify_fn')
+    return nd.array(stacked, dtype=stacked.dtype)
+
+
+class DataLoader:
+    """Iterates over a dataset in batches.
+
+    Either ``batch_size`` with ``shuffle``, ``sampler`` and ``last_batch``, or a ``batch_sampler``; ValueError for other
+    combinations (rule DATA-LOADER-004). ``batchify_fn`` gets the list of samples of a batch.
+
+    >>> loader = DataLoader(list(range(5)), batch_size=2)
+    >>> [batch.asnumpy().tolist() for batch in loader]
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, dataset: Any, batch_size: int | None = None, shuffle: bool = False, sampler: Sampler | None = None,
+                 last_batch: str | None = None, batch_sampler: Any = None,
+                 batchify_fn: Callable[[list[Any]], Any] | None = None, num_workers: int = 0, pin_memory: bool = False,
+                 pin_device_id: int = 0, prefetch: int | None = None, thread_pool: bool = False, timeout: int = 120,
+                 auto_reload: bool = False) -> None:
+        assert timeout > 0, 'timeout must be positive, given {}'.format(timeout)
+        self._dataset = dataset
+        self._pin_memory = pin_memory
+        self._pin_device_id = pin_device_id
+        self._thread_pool = thread_pool
+        self._timeout = timeout
+        self._auto_reload = auto_reload
+        if batch_sampler is None:
+            if batch_size is None:
+                raise ValueError('batch_size must be specified unless batch_sampler is specified')
+            if sampler is None:
+                sampler = RandomSampler(len(dataset)) if shuffle else SequentialSampler(len(dataset))
+            elif shuffle:
+                raise ValueError('shuffle must not be specified if sampler is specified')
+            batch_sampler = BatchSampler(sampler, batch_size, last_batch if last_batch else 'keep')
+        elif batch_size is not None or shuffle or sampler is not None or last_batch is not None:
+            raise ValueError('batch_size, shuffle, sampler and last_batch must not be specified if batch_sampler is '
+                             'specified.')
+        self._batch_sampler = batch_sampler
+        self._num_workers = max(num_workers, 0)
+        self._prefetch = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
+        if self._num_workers > 0:
+            raise NotImplementedError('DataLoader with num_workers > 0 is not implemented yet')
+        self._batchify_fn = default_batchify_fn if batchify_fn is None else batchify_fn
+
+    def __iter__(self) -> Iterator[Any]:
+        dataset, batchify = self._dataset, self._batchify_fn
+        gather = _gatherer(dataset) if batchify is default_batchify_fn else None
+        for indices in self._batch_sampler:
+            batch = gather(indices) if gather is not None else batchify([dataset[index] for index in indices])
+            yield _pinned(batch, self._pin_device_id) if self._pin_memory else batch
+
+    def __len__(self) -> int:
+        return len(self._batch_sampler)
+
+
+def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
+    """A function that takes whole batches out of arrays at once, where that gives what stacking single samples gives."""
+    from .dataset import ArrayDataset
+    if isinstance(dataset, np.ndarray | nd.NDArray):
+        parts = [dataset]
+    elif type(dataset) is ArrayDataset:
+        parts = dataset._data
+    else:
+        return None
+    raw = []
+    for part in parts:
+        data = part._data if isinstance(part, nd.NDArray) else part
+        if not isinstance(data, np.ndarray) or data.dtype.kind not in 'fiub' \
+                or (isinstance(part, nd.NDArray) and str(part.context) != 'cpu(0)'):
+            return None
+        raw.append(data)
+
+    def gather(indices: list[int]) -> Any:
+        taken = []
+        for data in raw:
+            rows = np.take(data, indices, axis=0)
+            taken.append(nd.from_numpy(rows, zero_copy=True))
+        return taken if len(taken) > 1 else taken[0]
+
+    return gather
+
+
+def _pinned(batch: Any, device_id: int) -> Any:
+    from ...context import cpu_pinned
+    if isinstance(batch, nd.NDArray):
+        return batch.as_in_context(cpu_pinned(device_id))
+    if isinstance(batch, list | tuple):
+        return [_pinned(part, device_id) for part in batch]
+    return batch

@@ -1,0 +1,162 @@
+"""HybridBlock: a block whose forward can also be traced into a graph."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import ndarray as nd
+from ..base import MXNetError
+from ..ndarray import NDArray
+from . import deferred
+from .block import Block
+from .parameter import DeferredInitializationError
+from .utils import shape_is_known
+
+
+
+class HybridBlock(Block):
+    """A block that is written against a name space ``F`` or, as in 2.0, as a plain ``forward``.
+
+    ``hybrid_forward(self, F, x, *args, **params)`` gets its own parameters as keyword arguments by attribute name. Shapes
+    of parameters that are still unknown are worked out at the first call.
+
+    >>> import refengine as mx
+    >>> class Scale(mx.gluon.HybridBlock):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.factor = self.params.get('factor', shape=(2,), init='ones')
+    ...     def hybrid_forward(self, F, x, factor):
+    ...         return F.broadcast_mul(x, factor)
+    >>> net = Scale(); net.initialize()
+    >>> net(mx.nd.ones((1, 2))).asnumpy().tolist()
+    [[1.0, 1.0]]
+    """
+
+    _plain_forward = False  # whether the class is written in the style of 2.0: forward without hybrid_forward
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._plain_forward = (cls.forward is not HybridBlock.forward
+                              and cls.hybrid_forward is HybridBlock.hybrid_forward
+                              and not cls.__dict__.get('_container', False))
+
+    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._active = False
+        self._flags: dict[str, Any] = {}
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Add a child, which must be a HybridBlock: ValueError otherwise (rule GLUON-HYBRID-012)."""
+        if not isinstance(block, HybridBlock):
+            raise ValueError(f'Children of HybridBlock must also be HybridBlock, but {block} has type {type(block)}. '
+                             f'If you are using Sequential, please try HybridSequential instead.')
+        super().register_child(block, name)
+
+    def hybridize(self, active: bool = True, backend: str | None = None, clear: bool = True, static_alloc: bool = False,
+                  static_shape: bool = False, inline_limit: int = 2, forward_bulk_size: int | None = None,
+                  backward_bulk_size: int | None = None, **kwargs: Any) -> None:
+        """Switch compiled execution on or off; TypeError for an unknown option (rules GLUON-HYBRID-003 to -008)."""
+        if kwargs and backend is None:
+            raise TypeError(f"hybridize() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        self._active = active
+        self._flags = {'static_alloc': static_alloc, 'static_shape': static_shape, 'inline_limit': inline_limit}
+        for name, value in (('forward_bulk_size', forward_bulk_size), ('backward_bulk_size', backward_bulk_size)):
+            if value is not None:
+                self._flags[name] = value
+        if active and (self._forward_hooks or self._forward_pre_hooks):
+            warnings.warn(f'"{self}" is being hybridized while still having forward hook/pre-hook. If "{self}" is a '
+                          f'child of HybridBlock, the hooks will not take effect.', stacklevel=2)
+        super().hybridize(active, static_alloc=static_alloc, static_shape=static_shape, inline_limit=inline_limit,
+                          forward_bulk_size=forward_bulk_size, backward_bulk_size=backward_bulk_size)
+
+    # ---- calls -------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any) -> Any:
+        if self._plain_forward:
+            self._settle_plain(args)
+        return super().__call__(*args)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Call ``hybrid_forward`` with the parameters of the context of the input.
+
+        ValueError if no input is an array (rule GLUON-HYBRID-013).
+        """
+        first = x if isinstance(x, NDArray) else first_array((x, *args))
+        if first is None:
+            return self._forward_symbol(x, args)
+        if deferred.state.active:
+            return deferred.forward(self, first, x, args)
+        if self._active and self._flags.get('static_shape') and not self._flags.get('static_alloc'):
+            raise MXNetError('static_alloc must be True when static_shape is True')
+        ctx = first._ctx
+        try:
+            params = {name: parameter.data(ctx) for name, parameter in self._reg_params.items()}
+        except DeferredInitializationError:
+            self._deferred_infer_shape(x, *args)
+            for parameter in self._reg_params.values():
+                parameter._finish_deferred_init()
+            params = {name: parameter.data(ctx) for name, parameter in self._reg_params.items()}
+        return self.hybrid_forward(nd, x, *args, **params)
+
+    def _forward_symbol(self, x: Any, args: tuple[Any, ...]) -> Any:
+        raise ValueError('In HybridBlock, there must be one NDArray or one Symbol in the input. '
+                         'Please check the type of the args.\n')
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The computation, written against a name space of operators; every hybrid block says its own."""
+        raise NotImplementedError
+
+    # ---- deferred initialisation -------------------------------------------------------------------------------
+
+    def _deferred_infer_shape(self, *args: Any) -> None:
+        try:
+            if type(self).infer_shape is HybridBlock.infer_shape:
+                deferred.settle(self, args)
+            else:
+                self.infer_shape(*args)
+        except Exception as error:
+            raise ValueError(f'Deferred initialization failed because shape cannot be inferred. {error}') from error
+
+    def _settle_plain(self, args: tuple[Any, ...]) -> None:
+        """Make deferred parameters of a forward-style block, whose class must say their shapes (rule GLUON-DEFER-004)."""
+        waiting = [parameter for parameter in self._reg_params.values()
+                   if parameter._data is None and not shape_is_known(parameter.shape)]
+        if not waiting or not (deferred.state.active or any(parameter._deferred_init for parameter in waiting)):
+            return
+        name = type(self).__name__
+        if type(self).infer_shape is HybridBlock.infer_shape:
+            raise RuntimeError(f'{name} has parameters with unknown shape. You need to either specify the shape in '
+                               f'__init__ or implement {name}.infer_shape to set the parameter shapes based on the '
+                               f'first input.')
+        self.infer_shape(*args)
+        if not deferred.state.active:
+            for parameter in waiting:
+                parameter._finish_deferred_init()
+
+    def infer_shape(self, *args: Any) -> None:
+        """Fix unknown shapes of parameters, own and those of children, from inputs, without changing anything else."""
+        deferred.infer(self, args)
+
+    def infer_type(self, *args: Any) -> None:
+        """Give all parameters the element type of the first input, statistics of float16 data excepted."""
+        first = first_array(args)
+        if first is None:
+            raise ValueError('infer_type needs at least one array')
+        for parameter in self.collect_params().values():
+            if np.dtype(first.dtype).kind == 'f' and parameter._data is None:
+                parameter._dtype = first.dtype
+
+
+def first_array(args: Any) -> NDArray | None:
+    """The first array in nested lists and tuples."""
+    for item in args:
+        if isinstance(item, NDArray):
+            return item
+        if isinstance(item, list | tuple):
+            found = first_array(item)
+            if found is not None:
+                return found
+    return None
