@@ -17,8 +17,8 @@ STORE_CALLS = ("init", "broadcast", "push", "pull", "pushpull", "row_sparse_pull
 def logged(store, names=STORE_CALLS, before=None):
     """Make a store log its calls; returns the list that fills with ``(name, positional, keywords)``.
 
-    before: called with the name of the method in front of every logged call. A call made by another logged
-    method is not logged: what counts is what the Trainer asks for.
+    before: called with the name, the positional arguments and the keywords in front of every logged call.
+    A call made by another logged method is not logged: what counts is what the Trainer asks for.
     """
     log = []
     inside = []
@@ -28,7 +28,7 @@ def logged(store, names=STORE_CALLS, before=None):
             if not inside:
                 log.append((name, args, kwargs))
                 if before is not None:
-                    before(name)
+                    before(name, args, kwargs)
             inside.append(name)
             try:
                 return method(*args, **kwargs)
@@ -79,14 +79,15 @@ class _EngineUnpickler(pickle.Unpickler):
     """Unpickler that makes nothing but the engine's, numpy's and plain container objects."""
 
     roots = ("mxnet", "numpy", "collections")
+    plain = (("builtins", "set"), ("builtins", "object"), ("builtins", "bytearray"), ("_codecs", "encode"),
+             ("copyreg", "_reconstructor"))
 
     def __init__(self, file, mx):
         super(_EngineUnpickler, self).__init__(file)
         self.roots = self.roots + (mx.__name__.split(".")[0],)
 
     def find_class(self, module, name):
-        if module.split(".")[0] in self.roots or (module, name) in (("builtins", "set"), ("builtins", "object"),
-                                                                   ("copyreg", "_reconstructor")):
+        if module.split(".")[0] in self.roots or (module, name) in self.plain:
             return super(_EngineUnpickler, self).find_class(module, name)
         raise pickle.UnpicklingError("a state file must not name %s.%s" % (module, name))
 
@@ -126,6 +127,19 @@ def sparse_world(mx):
     """The array mode in which an engine has sparse parameters."""
     with kit.legacy_mode(mx):
         yield
+
+
+@contextlib.contextmanager
+def numpy_world(mx):
+    """Numpy array mode, also in an engine that does not start in it."""
+    if kit.numpy_mode(mx):
+        yield
+        return
+    mx.npx.set_np()
+    try:
+        yield
+    finally:
+        mx.npx.reset_np()
 
 
 def sparse_parameter(mx, name="x", value=0.0, shape=(4, 1), ctx=None, stype="row_sparse", grad_stype="row_sparse",

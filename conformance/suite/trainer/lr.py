@@ -73,7 +73,7 @@ def no_optimizer(mx, check, use, fragment):
     x = kit.parameter(mx)
     trainer = kit.trainer(mx, [x], options={"learning_rate": 0.25})
     kept, trainer._optimizer = trainer._optimizer, None
-    with check.no_warning():
+    with check.no_warning(UserWarning):
         check.raises(UserWarning, fragment, use, trainer)
     trainer._optimizer = kept
     check.equal(trainer.learning_rate, 0.25, "learning rate with the optimizer back in place")
@@ -84,7 +84,7 @@ def setting_beside_a_scheduler(mx, check):
     x = kit.parameter(mx)
     scheduler = mx.lr_scheduler.FactorScheduler(step=1, factor=0.5, base_lr=1.0)
     trainer = kit.trainer(mx, [x], options={"learning_rate": 1.0, "lr_scheduler": scheduler})
-    with check.no_warning():
+    with check.no_warning(UserWarning):
         check.raises(UserWarning, "LRScheduler of the optimizer has already been defined",
                      trainer.set_learning_rate, 0.125)
     check.equal(trainer.learning_rate, 1.0, "learning rate afterwards")

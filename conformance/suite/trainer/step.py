@@ -95,7 +95,7 @@ def scale_then_initialisation_then_reduction_then_update(mx, check):
     trainer = kit.trainer(mx, [x], kvstore=store, update_on_kvstore=False)
     seen = []
     _tools.logged(store, ("broadcast", "pushpull"),
-                  lambda name: seen.append((name, trainer.optimizer.rescale_grad, kit.value(x))))
+                  lambda name, *_: seen.append((name, trainer.optimizer.rescale_grad, kit.value(x))))
     for batch_size in (4, 2):
         kit.backward(mx, (x, 1.0))
         trainer.step(batch_size)
