@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from conformance.engine import Engine, find_engine
-from conformance.engines import interpreter_for
+from conformance.engines.provision import interpreter_for
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
 from perfsuite import present
