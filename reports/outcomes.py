@@ -31,7 +31,7 @@ _TABLE = (
     ("error", "error", "failed", 11, "E", "bold red", "an exception that the case did not expect"),
     ("fail", "fail", "failed", 10, "x", "red", "an observation contradicts the rule"),
     ("unstable", "unstable", "failed", 9, "~", "magenta", "the same case gave different outcomes"),
-    ("unexpected-pass", "unexpected pass", "failed", 8, "?", "magenta", "waived, yet it passes: the waiver is stale"),
+    ("unexpected-pass", "unexpected pass", "held", 8, "?", "magenta", "waived, yet it passes: the waiver is stale"),
     ("blocked", "blocked", "held", 7, "b", "yellow", "a rule it stands on failed"),
     ("not-run", "not run", "held", 6, "-", "yellow", "selected, but the run ended before it"),
     ("waived", "waived", "held", 5, "w", "cyan", "fails, and a dated waiver allows it"),

@@ -1,0 +1,56 @@
+// The data, and building elements from text. Nothing in this script turns text into markup.
+var data = JSON.parse(document.getElementById("data").textContent);
+var engines = data.engines;
+var outcomes = {};
+data.outcomes.forEach(function (outcome) { outcomes[outcome.name] = outcome; });
+var rules = data.rules;
+var byId = new Map(rules.map(function (rule, index) { return [rule.id, index]; }));
+
+// Cells and cases come as short lists; see data.py
+function unpack(rule) {
+  rule.cells = rule.cells.map(function (packed, at) {
+    var cell = Object.assign({ state: data.outcomes[packed[0]].name, cases: null }, packed[2]);
+    if (!packed[1] || !packed[1].length) { return cell; }
+    cell.cases = packed[1].map(function (item) {
+      return Object.assign({ name: rule.names[item[0]], outcome: data.outcomes[item[1]].name, seconds: item[2] }, item[3]);
+    });
+    // split and join, since the second argument of replace() gives "$&" a meaning
+    if (!cell.replay && engines[at].replay) { cell.replay = [engines[at].replay.split("{rule}").join(rule.id)]; }
+    return cell;
+  });
+}
+rules.forEach(unpack);
+
+function find(id) { return document.getElementById(id); }
+
+// el("p", "class names", child, ...): a child is text, an element, or nothing
+function el(tag, className) {
+  var made = document.createElement(tag);
+  if (className) { made.className = className; }
+  for (var i = 2; i < arguments.length; i++) {
+    if (arguments[i] !== null && arguments[i] !== undefined && arguments[i] !== "") { made.append(arguments[i]); }
+  }
+  return made;
+}
+
+// Text with `code` between backticks, as the inventory writes it
+function prose(tag, className, text) {
+  var made = el(tag, className);
+  text.split("`").forEach(function (part, index, parts) {
+    var code = index % 2 === 1 && index < parts.length - 1;
+    if (part) { made.append(code ? el("code", "", part) : (index % 2 === 1 ? "`" + part : part)); }
+  });
+  return made;
+}
+
+function count(number) { return number.toLocaleString("en"); }
+
+function plural(number, noun) { return count(number) + " " + noun + (number === 1 ? "" : "s"); }
+
+function shownSeconds(seconds) {
+  return seconds < 1 ? (seconds * 1000).toFixed(1) + " ms" : seconds.toFixed(1) + " s";
+}
+
+function stateElement(state, known) {
+  return el("span", "state t-" + state + (known ? " known" : ""), outcomes[state].label);
+}
