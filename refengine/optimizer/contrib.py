@@ -1,0 +1,5 @@
+"""Optimizers that MXNet keeps apart."""
+
+from .adagrad import GroupAdaGrad
+
+__all__ = ['GroupAdaGrad']
