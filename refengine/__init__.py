@@ -1,0 +1,58 @@
+"""The reference engine: the MXNet/Gluon programming model on numpy, and on cupy where there is a GPU.
+
+>>> import refengine as mx
+>>> (mx.nd.ones((2, 2)) + 1).asnumpy().tolist()
+[[2.0, 2.0], [2.0, 2.0]]
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = '1.9.1+refengine.0.1.0'
+
+from . import autograd, base, context, engine, random, util  # noqa: E402 - the version comes first
+from . import ndarray
+from . import ndarray as nd
+from .base import MXNetError
+from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus
+
+_LAZY = {
+    'gluon': 'gluon', 'init': 'initializer', 'initializer': 'initializer', 'optimizer': 'optimizer', 'opt': 'optimizer',
+    'lr_scheduler': 'lr_scheduler', 'kv': 'kvstore', 'kvstore': 'kvstore', 'metric': 'metric', 'test_utils': 'test_utils',
+    'runtime': 'runtime', 'recordio': 'recordio', 'io': 'io', 'image': 'image', 'profiler': 'profiler', 'name': 'name',
+    'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol', 'np': 'numpy', 'npx': 'numpy_extension',
+    'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',
+    'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
+    'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
+    'dispatch': 'dispatch', 'env': 'env', 'compat': 'compat', 'kernels': 'kernels', 'rnd': 'random',
+}
+"""Parts that are imported when they are first used, so that importing the engine stays quick."""
+
+
+def __getattr__(name: str) -> Any:
+    target = _LAZY.get(name)
+    if target is None:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    try:
+        value = importlib.import_module(f'{__name__}.{target}')
+    except ModuleNotFoundError as error:
+        if error.name == f'{__name__}.{target}':
+            raise AttributeError(f'module {__name__!r} has no attribute {name!r}') from None
+        raise
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+def waitall() -> None:
+    """Wait until everything is done."""
+    engine.waitall()
+
+
+__all__ = ['Context', 'Device', 'MXNetError', 'autograd', 'base', 'context', 'cpu', 'cpu_pinned', 'current_context',
+           'current_device', 'engine', 'gpu', 'nd', 'ndarray', 'num_gpus', 'random', 'util', 'waitall']

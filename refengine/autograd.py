@@ -1,0 +1,261 @@
+"""Recording, training mode and gradients.
+
+>>> import refengine as mx
+>>> x = mx.nd.array([1., 2.]); x.attach_grad()
+>>> with mx.autograd.record():
+...     y = (x * x).sum()
+>>> y.backward()
+>>> x.grad.asnumpy().tolist()
+[2.0, 4.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import tape
+from .base import MXNetError
+from .dispatch import wrap
+from .tape import state
+
+__all__ = ['Function', 'backward', 'get_symbol', 'grad', 'is_recording', 'is_training', 'mark_variables', 'pause',
+           'predict_mode', 'record', 'set_recording', 'set_training', 'train_mode']
+
+
+def set_recording(is_recording: bool) -> bool:
+    """Switch recording in this thread and return the previous state."""
+    previous, state.recording = state.recording, bool(is_recording)
+    return previous
+
+
+def set_training(train_mode: bool) -> bool:
+    """Switch training mode in this thread and return the previous state."""
+    previous, state.training = state.training, bool(train_mode)
+    return previous
+
+
+def is_recording() -> bool:
+    """Whether this thread records."""
+    return state.recording
+
+
+def is_training() -> bool:
+    """Whether this thread is in training mode."""
+    return state.training
+
+
+class _Scope:
+    """Sets recording and training for a block; the same object may be nested in itself (AUTOGRAD-SCOPE-006)."""
+
+    __slots__ = ('_recording', '_training', '_previous')
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._recording, self._training = recording, training
+        self._previous: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._previous.append((state.recording, state.training))
+        if self._recording is not None:
+            state.recording = self._recording
+        if self._training is not None:
+            state.training = self._training
+
+    def __exit__(self, *exc: Any) -> None:
+        state.recording, state.training = self._previous.pop()
+
+
+def record(train_mode: bool | None = True) -> _Scope:
+    """A block whose operators are recorded, in training mode unless told otherwise."""
+    return _Scope(True, train_mode)
+
+
+def pause(train_mode: bool | None = False) -> _Scope:
+    """A block that is not recorded."""
+    return _Scope(False, train_mode)
+
+
+def train_mode() -> _Scope:
+    """A block in training mode; recording stays as it is."""
+    return _Scope(None, True)
+
+
+def predict_mode() -> _Scope:
+    """A block in prediction mode; recording stays as it is."""
+    return _Scope(None, False)
+
+
+GRAD_REQS = ('null', 'write', 'add')
+
+
+def _check_req(req: Any) -> str:
+    if req not in GRAD_REQS:
+        raise KeyError(req)
+    return str(req)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = 'write') -> None:
+    """Make arrays variables whose gradients go into the given buffers (AUTOGRAD-MARK-001).
+
+    ``grad_reqs`` is one of null, write and add, or a list of them. Another word raises KeyError.
+    """
+    if not isinstance(variables, (list, tuple)):
+        variables, gradients = [variables], [gradients]
+    reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if len(variables) != len(gradients) or len(reqs) != len(variables):
+        raise MXNetError(f'mark_variables expects lists of equal length, got {len(variables)} variables, '
+                         f'{len(gradients)} gradients and {len(reqs)} requests')
+    for variable, gradient, req in zip(variables, gradients, reqs):
+        variable._node = tape.Leaf(gradient, _check_req(req))
+        variable._index = 0
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _parse_heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any] | None]:
+    single = not isinstance(heads, (list, tuple))
+    heads = _as_list(heads)
+    if head_grads is None:
+        return heads, None
+    if single:
+        head_grads = _as_list(head_grads)
+    if len(heads) != len(head_grads):
+        raise AssertionError('heads and head_grads must be lists of the same length')
+    for gradient in head_grads:
+        if gradient is not None:
+            _ = gradient._data     # anything but an array is an AttributeError (AUTOGRAD-BACK-004)
+    return heads, list(head_grads)
+
+
+def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+    """Write the gradients of the sum of the heads into the buffers of the variables they depend on.
+
+    Raises MXNetError when a head is in no graph, or was differentiated before without ``retain_graph``.
+    """
+    heads, head_grads = _parse_heads(heads, head_grads)
+    tape.gradients(heads, head_grads, retain_graph=retain_graph, create_graph=False, train_mode=train_mode)
+
+
+def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
+         create_graph: bool = False, train_mode: bool = True) -> Any:
+    """The gradients of the sum of the heads as new arrays; the buffers of the variables stay as they are.
+
+    With ``create_graph`` the gradients are recorded and can be differentiated again (AUTOGRAD-SECOND-001).
+    """
+    heads, head_grads = _parse_heads(heads, head_grads)
+    single = not isinstance(variables, (list, tuple))
+    chosen = _as_list(variables)
+    if not chosen:
+        raise AssertionError('variables cannot be an empty list.')
+    results = tape.gradients(heads, head_grads, retain_graph=create_graph if retain_graph is None else retain_graph,
+                             create_graph=create_graph, train_mode=train_mode, variables=chosen)
+    assert results is not None
+    arrays = []
+    for variable, result in zip(chosen, results):
+        if result is None:
+            result = wrap(np.zeros_like(variable._data), variable._ctx, type(variable))
+        elif not create_graph:
+            data = result if result.dtype == variable._data.dtype else result.astype(variable._data.dtype)
+            result = wrap(data.copy(), variable._ctx, type(variable))
+        arrays.append(result)
+    return arrays[0] if single else arrays
+
+
+def get_symbol(x: Any) -> Any:
+    """The recorded graph of an array as a Symbol."""
+    from . import symbol
+    return symbol.from_tape(x)
+
+
+class Function:
+    """A differentiable function written in Python: define ``forward`` and ``backward`` on NDArrays.
+
+    Calling an instance while recording puts it on the tape as one operator (AUTOGRAD-FUNC-001); an instance can be
+    called once.
+    """
+
+    def __init__(self) -> None:
+        self._used = False
+        self.saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep arrays for ``backward``; they are in ``saved_tensors``."""
+        self.saved_tensors = args
+
+    def forward(self, *inputs: Any) -> Any:
+        """Compute the outputs from the inputs."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads: Any) -> Any:
+        """Compute one gradient per input from the gradients of the outputs."""
+        raise NotImplementedError
+
+    def __call__(self, *inputs: Any) -> Any:
+        assert not self._used, 'Each Function instance can only be called once. Please create another instance.'
+        self._used = True
+        recording = set_recording(False)
+        try:
+            outputs = self.forward(*inputs)
+        finally:
+            set_recording(recording)
+        if not recording:
+            return outputs
+        return _record_function(self, inputs, outputs)
+
+
+class _FunctionRecord:
+    """Stands for an operator on a tape node of a ``Function``."""
+
+    def __init__(self, name: str, outputs: int) -> None:
+        self.name, self.outputs = name, outputs
+        self.grad = None
+
+    def visible_count(self, params: Any) -> int:
+        return self.outputs
+
+
+def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) -> Any:
+    from .base import IN_GRAPH
+    from .dispatch import NDArray, in_graph, record as put
+    results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    for array in inputs:
+        if not isinstance(array, NDArray):
+            raise AssertionError(f'all arguments of a Function must be NDArrays while recording, got {type(array)}')
+    for result in results:
+        if in_graph(result):
+            raise MXNetError(IN_GRAPH)
+    entry = put(_FunctionRecord(type(function).__name__, len(results)), {}, inputs, [a._data for a in inputs],
+                [r._data for r in results], results, results[0]._ctx)
+    if entry is not None:
+        entry.backward = _function_backward(function, [(r.shape, r._data.dtype, r._ctx) for r in results], len(inputs))
+    return outputs
+
+
+def _function_backward(function: Function, described: list[Any], count: int) -> Callable[..., Any]:
+    def run(node: Any, ograds: list[Any]) -> list[Any]:
+        wrapped = []
+        recorded = any(g is not None and hasattr(g, '_node') for g in ograds)
+        for gradient, (shape, dtype, ctx) in zip(ograds, described):
+            if gradient is None:
+                gradient = np.zeros(shape, dtype)
+            wrapped.append(gradient if hasattr(gradient, '_node') else wrap(gradient, ctx))
+        previous = set_recording(False)
+        try:
+            result = function.backward(*wrapped)
+        except Exception as error:
+            raise MXNetError(f'backward of {type(function).__name__} failed: {error!r}') from error
+        finally:
+            set_recording(previous)
+        result = list(result) if isinstance(result, (list, tuple)) else [result]
+        if len(result) != count:
+            raise MXNetError(f'backward of {type(function).__name__} must return {count} gradients, got {len(result)}')
+        for gradient in result:
+            if not hasattr(gradient, '_data'):
+                raise MXNetError(f'backward of {type(function).__name__} must return NDArrays, got {type(gradient)}')
+        return result if recorded else [g._data for g in result]
+
+    return run

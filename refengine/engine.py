@@ -1,0 +1,124 @@
+"""Execution: operators run inline; errors found while running surface at the next wait, as in MXNet.
+
+A result whose computation failed is a ``FailedArray``: an ordinary numpy array without meaningful content that carries
+the error along. Whatever is computed from it fails with it (rule CTX-ASYNC-006); the first wait raises the error, later
+waits do not (CTX-ASYNC-004). Arrays that did not fail pay nothing for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from . import device, env
+from .base import MXNetError
+
+ENGINES = ('NaiveEngine', 'ThreadedEngine', 'ThreadedEnginePerDevice')
+
+
+class Failure:
+    """One error that waits to be raised."""
+
+    __slots__ = ('error', 'delivered')
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.delivered = False
+        if kind() == 'NaiveEngine':
+            raise error
+        _pending.append(self)
+
+    def deliver(self) -> None:
+        """Raise the error, once."""
+        if not self.delivered:
+            self.delivered = True
+            if self in _pending:
+                _pending.remove(self)
+            raise self.error
+
+
+_pending: list[Failure] = []
+
+
+def kind() -> str:
+    """The engine named by MXNET_ENGINE_TYPE; MXNetError for one that does not exist."""
+    name: str = env.get('MXNET_ENGINE_TYPE')
+    if name not in ENGINES:
+        raise MXNetError(f'Cannot find Engine {name} in registry; known are {", ".join(ENGINES)}')
+    return name
+
+
+class FailedArray(np.ndarray):
+    """The raw result of a failed computation; ``failure`` is its error."""
+
+    failure: Failure | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        if isinstance(source, FailedArray):
+            self.failure = source.failure
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        failure = next(x.failure for x in inputs if isinstance(x, FailedArray)) if any(
+            isinstance(x, FailedArray) for x in inputs) else self.failure
+        plain = [x.view(np.ndarray) if isinstance(x, FailedArray) else x for x in inputs]
+        if 'out' in kwargs:
+            kwargs['out'] = tuple(x.view(np.ndarray) if isinstance(x, FailedArray) else x for x in kwargs['out'])
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        return fail(np.asarray(result), failure)
+
+
+def fail(data: np.ndarray, failure: Failure | None) -> np.ndarray:
+    """The array marked as failed."""
+    if failure is None or failure.delivered:
+        return data
+    marked = data.view(FailedArray)
+    marked.failure = failure
+    return marked
+
+
+def failure_of(arrays: Any) -> Failure | None:
+    """The first error that one of the raw arrays carries and that was not raised yet."""
+    for array in arrays:
+        if type(array) is FailedArray and array.failure is not None and not array.failure.delivered:
+            return array.failure
+    return None
+
+
+def wait(data: Any) -> None:
+    """Raise the error of a raw array, if it has one that was not raised yet."""
+    if type(data) is FailedArray and data.failure is not None:
+        data.failure.deliver()
+
+
+def waitall() -> None:
+    """Wait for everything; raises one pending error and drops the others (rule CTX-ASYNC-005)."""
+    device.synchronize()
+    if _pending:
+        first = _pending[0]
+        for failure in _pending:
+            failure.delivered = True
+        _pending.clear()
+        raise first.error
+
+
+_bulk_size = 15
+
+
+def set_bulk_size(size: int) -> int:
+    """Set how many operators are run in one go and return the previous number; results never change."""
+    global _bulk_size
+    previous, _bulk_size = _bulk_size, int(size)
+    return previous
+
+
+@contextmanager
+def bulk(size: int) -> Iterator[None]:
+    """A block in which up to ``size`` operators may be run in one go (rule CTX-ASYNC-009)."""
+    previous = set_bulk_size(size)
+    try:
+        yield
+    finally:
+        set_bulk_size(previous)

@@ -1,0 +1,185 @@
+"""The arithmetic and comparison operators of NDArray, with a short path for small float arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import device, dispatch
+from ..base import IN_GRAPH, MXNetError
+from ..op import registry
+from ..tape import Node, state
+
+_FLOAT32 = np.dtype('float32')
+_FLOAT64 = np.dtype('float64')
+_SMALL = 16384
+"""Largest size for the short path; above it buffers come from the pool, through dispatch."""
+
+INPLACE_RECORDED = 'Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd.'
+
+
+def _compare(ufunc: Callable[..., Any]) -> Callable[..., Any]:
+    def function(x: Any, y: Any) -> Any:
+        return ufunc(x, y).astype(x.dtype)
+
+    return function
+
+
+# Python name: operator for two arrays, operator for array and scalar, the same with the scalar on the left,
+# numpy function that does for float arrays what the operator does, or None.
+_BINARY: dict[str, tuple[str, str, str | None, Any]] = {
+    'add': ('broadcast_add', '_plus_scalar', '_plus_scalar', np.add),
+    'sub': ('broadcast_sub', '_minus_scalar', '_rminus_scalar', np.subtract),
+    'mul': ('broadcast_mul', '_mul_scalar', '_mul_scalar', np.multiply),
+    'truediv': ('broadcast_div', '_div_scalar', '_rdiv_scalar', np.true_divide),
+    'mod': ('broadcast_mod', '_mod_scalar', '_rmod_scalar', None),
+    'pow': ('broadcast_power', '_power_scalar', '_rpower_scalar', np.power),
+    'eq': ('broadcast_equal', '_equal_scalar', None, _compare(np.equal)),
+    'ne': ('broadcast_not_equal', '_not_equal_scalar', None, _compare(np.not_equal)),
+    'gt': ('broadcast_greater', '_greater_scalar', None, _compare(np.greater)),
+    'ge': ('broadcast_greater_equal', '_greater_equal_scalar', None, _compare(np.greater_equal)),
+    'lt': ('broadcast_lesser', '_lesser_scalar', None, _compare(np.less)),
+    'le': ('broadcast_lesser_equal', '_lesser_equal_scalar', None, _compare(np.less_equal)),
+}
+
+_SCALARS = (int, float, np.generic)
+
+
+def _refuse(other: Any) -> TypeError:
+    return TypeError(f'type {type(other)} not supported')
+
+
+def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
+    new, invoke = object.__new__, dispatch.invoke
+    error_state, ignored = device.error_state, device.ERRORS_IGNORED
+    enter, leave = error_state.set, error_state.reset
+    ndarray = np.ndarray
+    pair = scalar = None
+
+    def method(self: Any, other: Any) -> Any:
+        nonlocal pair, scalar
+        if pair is None:
+            pair, scalar = registry[pair_name], registry[scalar_name]
+        kind = other.__class__
+        x = self._data
+        if kind is cls:
+            y = other._data
+            if x.dtype is y.dtype and (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and fast is not None \
+                    and x.size < _SMALL and y.size < _SMALL and self._ctx is other._ctx:
+                token = enter(ignored)
+                try:
+                    data = fast(x, y)
+                except ValueError:
+                    data = None
+                finally:
+                    leave(token)
+                if data.__class__ is ndarray and data.size:
+                    result = new(cls)
+                    result._data = data
+                    result._ctx = ctx = self._ctx.home
+                    result._node = None
+                    if state.recording:
+                        a, b = self._node, other._node
+                        if a is not None or b is not None:
+                            first = (a, self._index) if a is not None and a.alive else None
+                            second = (b, other._index) if b is not None and b.alive else None
+                            if first is not None or second is not None:
+                                result._node = Node(pair, {}, (x, y), (data,), (first, second), ctx)
+                                result._index = 0
+                    return result
+            return invoke(pair, (self, other), {})
+        if kind is float or kind is int:
+            if (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and x.size < _SMALL and fast is not None:
+                token = enter(ignored)
+                try:
+                    data = fast(x, float(other))
+                finally:
+                    leave(token)
+                if data.__class__ is ndarray and data.size:
+                    result = new(cls)
+                    result._data = data
+                    result._ctx = ctx = self._ctx.home
+                    result._node = None
+                    if state.recording:
+                        a = self._node
+                        if a is not None and a.alive:
+                            result._node = Node(scalar, {'scalar': other}, (x,), (data,), ((a, self._index),), ctx)
+                            result._index = 0
+                    return result
+            return invoke(scalar, (self,), {'scalar': other})
+        if isinstance(other, dispatch.NDArray):
+            return invoke(pair, (self, other), {})
+        if isinstance(other, _SCALARS):
+            return invoke(scalar, (self,), {'scalar': other})
+        raise _refuse(other)
+
+    return method
+
+
+def _reflected(scalar_name: str) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, _SCALARS):
+            return dispatch.invoke(registry[scalar_name], (self,), {'scalar': other})
+        raise _refuse(other)
+
+    return method
+
+
+def _inplace(pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
+    error_state, ignored = device.error_state, device.ERRORS_IGNORED
+
+    def method(self: Any, other: Any) -> Any:
+        recording = state.recording
+        if recording and dispatch.in_graph(self):
+            raise MXNetError(IN_GRAPH)
+        x = self._data
+        if isinstance(other, dispatch.NDArray):
+            if recording and dispatch.in_graph(other):
+                raise MXNetError(INPLACE_RECORDED)
+            y = other._data
+            if fast is not None and x.dtype is y.dtype and (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) \
+                    and type(y) is np.ndarray and self._ctx is other._ctx and x.size:
+                token = error_state.set(ignored)
+                try:
+                    fast(x, y, x)
+                    return self
+                except ValueError:
+                    pass        # dispatch finds the words for it
+                finally:
+                    error_state.reset(token)
+            dispatch.invoke(registry[pair_name], (self, other), {}, self)
+            return self
+        if isinstance(other, _SCALARS):
+            dispatch.invoke(registry[scalar_name], (self,), {'scalar': other}, self)
+            return self
+        raise _refuse(other)
+
+    return method
+
+
+def _negative(self: Any) -> Any:
+    return dispatch.invoke(registry['negative'], (self,), {})
+
+
+def _absolute(self: Any) -> Any:
+    return dispatch.invoke(registry['abs'], (self,), {})
+
+
+def install(cls: type) -> None:
+    """Give a class of arrays its operators."""
+    for name, (pair, scalar, reflected, fast) in _BINARY.items():
+        method = _forward(cls, pair, scalar, fast)
+        method.__name__ = f'__{name}__'
+        setattr(cls, method.__name__, method)
+        if reflected is not None:
+            method = _reflected(reflected)
+            method.__name__ = f'__r{name}__'
+            setattr(cls, method.__name__, method)
+        if name in ('add', 'sub', 'mul', 'truediv', 'mod'):
+            method = _inplace(pair, scalar, fast)
+            method.__name__ = f'__i{name}__'
+            setattr(cls, method.__name__, method)
+    cls.__neg__ = _negative          # type: ignore[attr-defined]
+    cls.__abs__ = _absolute          # type: ignore[attr-defined]

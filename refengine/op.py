@@ -1,0 +1,425 @@
+"""The operator record, the registry of all operators, and the typed fields of their parameters."""
+
+from __future__ import annotations
+
+import inspect
+from ast import literal_eval
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .base import MXNetError, _Null, dtype_text, shape_text
+
+REQUIRED: Any = type('Required', (), {'__repr__': lambda self: 'required'})()
+
+DTYPES = ('float16', 'float32', 'float64', 'uint8', 'int8', 'int32', 'int64', 'bool')
+
+
+# ---- parameter fields ------------------------------------------------------------------------------------------
+
+class Field:
+    """One parameter of an operator: its kind, default and documentation; ``parse`` accepts values and their text."""
+
+    kind = 'any'
+
+    def __init__(self, default: Any = REQUIRED, doc: str = '', *, none: bool = False) -> None:
+        self.default = default
+        self.doc = doc
+        self.none = none or default is None
+
+    def convert(self, value: Any) -> Any:
+        """The value in its normal form; any exception means that it has the wrong format."""
+        return value
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if value is None or value == 'None':
+            if self.none:
+                return None
+            raise self._bad(name, value, op)
+        try:
+            return self.convert(value)
+        except MXNetError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever a conversion raises, the format is wrong
+            raise self._bad(name, value, op) from None
+
+    def _bad(self, name: str, value: Any, op: str) -> MXNetError:
+        return MXNetError(f"Invalid Parameter format for {name} expect {self.kind} but value='{value}', "
+                          f'in operator {op}(name="", {name}="{value}")')
+
+
+class Int(Field):
+    """An integer, optionally with bounds."""
+
+    kind = 'int'
+
+    def __init__(self, default: Any = REQUIRED, doc: str = '', *, low: int | None = None, high: int | None = None,
+                 none: bool = False) -> None:
+        super().__init__(default, doc, none=none)
+        self.low, self.high = low, high
+        if self.none:
+            self.kind = 'int or None'
+
+    def convert(self, value: Any) -> int:
+        if isinstance(value, str):
+            value = int(value)
+        elif isinstance(value, (float, np.floating)) and value != int(value):
+            raise ValueError(value)
+        return int(value)
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if type(value) is not int:
+            value = super().parse(value, name, op)
+        _check_bounds(value, self.low, self.high, name)
+        return value
+
+
+class Float(Field):
+    """A floating point number, optionally with bounds."""
+
+    kind = 'float'
+
+    def __init__(self, default: Any = REQUIRED, doc: str = '', *, low: float | None = None, high: float | None = None,
+                 none: bool = False) -> None:
+        super().__init__(default, doc, none=none)
+        self.low, self.high = low, high
+
+    def convert(self, value: Any) -> float:
+        return float(value)
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if type(value) is not float:
+            value = super().parse(value, name, op)
+        _check_bounds(value, self.low, self.high, name)
+        return value
+
+
+def _check_bounds(value: Any, low: Any, high: Any, name: str) -> None:
+    if value is None or (low is None and high is None):
+        return
+    if (low is not None and value < low) or (high is not None and value > high):
+        if low is not None and high is not None:
+            text = f'exceed bound [{low},{high}]'
+        elif low is not None:
+            text = f'should be greater equal to {low}'
+        else:
+            text = f'should be smaller equal to {high}'
+        raise MXNetError(f'value {value} for Parameter {name} {text}')
+
+
+class Bool(Field):
+    """True or False, or their text."""
+
+    kind = 'boolean'
+
+    def convert(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return {'true': True, 'false': False, '1': True, '0': False}[value.lower()]
+        if isinstance(value, (bool, np.bool_, int, np.integer)):
+            return bool(value)
+        raise ValueError(value)
+
+
+class Str(Field):
+    """Text."""
+
+    kind = 'string'
+
+    def convert(self, value: Any) -> str:
+        return str(value)
+
+
+class Enum(Field):
+    """One of a list of words."""
+
+    kind = 'string'
+
+    def __init__(self, values: Sequence[str], default: Any = REQUIRED, doc: str = '') -> None:
+        super().__init__(default, doc, none='None' in values)
+        self.values = tuple(values)
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if value is None:
+            value = 'None'
+        elif not isinstance(value, str):
+            value = dtype_text(value) if isinstance(value, (type, np.dtype)) else str(value)
+        if value not in self.values:
+            words = ', '.join(f"'{v}'" for v in sorted(self.values))
+            raise MXNetError(f"Invalid Input: '{value}', valid values are: {{{words}}}, "
+                             f'in operator {op}(name="", {name}="{value}")')
+        return None if value == 'None' else value
+
+
+class Dtype(Enum):
+    """An element type, as name, numpy type or numpy dtype; its normal form is the name."""
+
+    def __init__(self, default: Any = 'float32', doc: str = '', values: Sequence[str] = DTYPES) -> None:
+        super().__init__(values if default is not None else (*values, 'None'), default, doc)
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if value is not None and not isinstance(value, str):
+            value = np.dtype(value).name
+        return super().parse(value, name, op)
+
+
+class Shape(Field):
+    """A tuple of integers; a single integer stands for a tuple of one."""
+
+    kind = 'Shape(tuple)'
+
+    def convert(self, value: Any) -> tuple[int, ...]:
+        if isinstance(value, str):
+            value = literal_eval(value.replace('L', ''))
+        if isinstance(value, (int, np.integer)):
+            return (int(value),)
+        out = []
+        for item in value:
+            if not isinstance(item, (int, np.integer)):
+                raise ValueError(item)
+            out.append(int(item))
+        return tuple(out)
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if type(value) is tuple and all(type(n) is int for n in value):
+            return value
+        return super().parse(value, name, op)
+
+
+class Axes(Shape):
+    """Axes of a reduction: None, an integer or a tuple of integers; its normal form is None or a tuple."""
+
+    kind = 'Shape or None'
+
+    def __init__(self, default: Any = None, doc: str = '') -> None:
+        super().__init__(default, doc, none=True)
+
+
+class OptionalInts(Field):
+    """A tuple whose members are integers or None, as slice bounds are."""
+
+    kind = 'Shape(tuple)'
+
+    def convert(self, value: Any) -> tuple[int | None, ...]:
+        if isinstance(value, str):
+            value = literal_eval(value)
+        if isinstance(value, (int, np.integer)) or value is None:
+            value = (value,)
+        return tuple(None if n is None else int(n) for n in value)
+
+
+class Floats(Field):
+    """A tuple of floating point numbers."""
+
+    kind = 'tuple of <float>'
+
+    def convert(self, value: Any) -> tuple[float, ...]:
+        if isinstance(value, str):
+            value = literal_eval(value)
+        if isinstance(value, (int, float, np.generic)):
+            value = (value,)
+        return tuple(float(v) for v in value)
+
+
+class Scalar(Field):
+    """A number that is combined with an array: kept as int, float or bool, as it was given."""
+
+    kind = 'double'
+
+    def convert(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return float(value)
+        if isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        raise ValueError(value)
+
+
+# ---- the record ------------------------------------------------------------------------------------------------
+
+_INJECTED = ('is_train', 'rng', 'ctx', 'out')
+
+
+class Operator:
+    """Everything about one operator.
+
+    ``forward(xp, *arrays, **params)`` computes on raw arrays of the array module ``xp`` and returns one array or a
+    tuple. Keyword parameters named in ``injected`` are filled in by dispatch: ``is_train`` (training mode), ``rng``
+    (random generator of the context), ``ctx`` and ``out`` (a raw array of the right shape and dtype, or None).
+
+    ``grad(F, ograds, inputs, outputs, params)`` returns one gradient (or None) per input, using only registered
+    operators of ``F`` and the arithmetic that raw arrays, NDArrays and Symbols share.
+    """
+
+    __slots__ = ('name', 'aliases', 'forward', 'grad', 'params', 'inputs', 'variadic', 'num_inputs', 'num_outputs',
+                 'visible', 'infer', 'mutates', 'samples', 'doc', 'rules', 'kernels', 'injected', 'same_dtype',
+                 'same_shape', 'any_shape', 'mixed', 'source', 'defaults', 'needs', 'positional')
+
+    def __init__(self, name: str, forward: Callable[..., Any], *, aliases: Iterable[str] = (),
+                 params: Mapping[str, Field] | None = None, inputs: Sequence[str] = ('data',), variadic: bool = False,
+                 num_inputs: Callable[[dict[str, Any]], int] | None = None,
+                 num_outputs: int | Callable[[dict[str, Any]], int] = 1,
+                 visible: int | Callable[[dict[str, Any]], int] | None = None,
+                 infer: Callable[..., Any] | None = None, grad: Callable[..., Any] | None = None,
+                 mutates: Sequence[int] = (), samples: Any = (), doc: str = '', rules: Sequence[str] = (),
+                 mixed: bool = False, same_shape: bool = False, any_shape: bool = False, source: bool = False,
+                 positional: Sequence[str] | None = None) -> None:
+        self.name = name
+        self.aliases = tuple(aliases)
+        self.forward = forward
+        self.grad = grad
+        self.params = dict(params or {})
+        self.inputs = tuple(inputs)
+        self.variadic = variadic
+        self.num_inputs = num_inputs
+        self.num_outputs = num_outputs
+        self.visible = num_outputs if visible is None else visible
+        self.infer = infer
+        self.mutates = tuple(mutates)
+        self.samples = samples
+        self.doc = inspect.cleandoc(doc or forward.__doc__ or '')
+        self.rules = tuple(rules)
+        self.kernels: list[Callable[..., Any]] = []
+        self.mixed = mixed
+        self.same_shape = same_shape
+        self.any_shape = any_shape
+        self.source = source
+        self.positional = tuple(self.params if positional is None else positional)
+        self.defaults = {k: f.default for k, f in self.params.items() if f.default is not REQUIRED}
+        self.needs = tuple(k for k, f in self.params.items() if f.default is REQUIRED)
+        try:
+            names = inspect.signature(forward).parameters
+        except (TypeError, ValueError):
+            names = {}
+        self.injected = frozenset(n for n in _INJECTED if n in names and n not in self.params)
+
+    def __repr__(self) -> str:
+        return f'<Operator {self.name}>'
+
+    def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Typed parameters from what was given; MXNetError for unknown names, wrong formats and missing ones."""
+        values = dict(self.defaults)
+        for key, value in given.items():
+            if value is _Null:
+                continue
+            field = self.params.get(key)
+            if field is None:
+                raise self._unknown(key)
+            values[key] = field.parse(value, key, self.name)
+        if len(values) < len(self.params):
+            for key in self.needs:
+                if key not in values:
+                    raise MXNetError(f'Required parameter {key} of {self.params[key].kind} is not presented, '
+                                     f'in operator {self.name}(name="")')
+        return values
+
+    def _unknown(self, key: str) -> MXNetError:
+        possible = '\n'.join(f'{k} : {f.kind}, {"required" if f.default is REQUIRED else f"default={f.default}"}'
+                             for k, f in self.params.items())
+        return MXNetError(f"Cannot find argument '{key}', Possible Arguments:\n----------------\n{possible}\n, "
+                          f'in operator {self.name}(name="", {key}="...")')
+
+    def input_count(self, params: dict[str, Any]) -> int:
+        """How many array inputs the operator takes with these parameters; -1 for any number."""
+        if self.variadic:
+            return -1
+        return len(self.inputs) if self.num_inputs is None else self.num_inputs(params)
+
+    def output_count(self, params: dict[str, Any]) -> int:
+        """How many outputs the forward body gives, hidden ones included."""
+        return self.num_outputs if isinstance(self.num_outputs, int) else self.num_outputs(params)
+
+    def visible_count(self, params: dict[str, Any]) -> int:
+        """How many outputs the caller sees."""
+        return self.visible if isinstance(self.visible, int) else self.visible(params)
+
+
+# ---- the registry ----------------------------------------------------------------------------------------------
+
+registry: dict[str, Operator] = {}
+"""Every operator under its name and under each of its aliases."""
+
+
+def add(op: Operator) -> Operator:
+    """Put an operator into the registry; a name that is taken already is a mistake of the engine."""
+    for name in (op.name, *op.aliases):
+        if name in registry:
+            raise ValueError(f'operator name {name!r} is registered twice')
+        registry[name] = op
+    return op
+
+
+def register(name: str, *aliases: str, **record: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated forward body as an operator; the keywords are those of ``Operator``."""
+    extra = tuple(record.pop('aliases', ()))
+
+    def decorate(forward: Callable[..., Any]) -> Callable[..., Any]:
+        add(Operator(name, forward, aliases=(*aliases, *extra), **record))
+        return forward
+
+    return decorate
+
+
+def grad_of(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Set the decorated function as gradient of the named operators."""
+
+    def decorate(grad: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            registry[name].grad = grad
+        return grad
+
+    return decorate
+
+
+def kernel_of(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Put an accelerated body before the generic one; it returns NotImplemented for what it does not take."""
+
+    def decorate(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            registry[name].kernels.insert(0, kernel)
+        return kernel
+
+    return decorate
+
+
+def get(name: str) -> Operator:
+    """The operator with this name or alias; MXNetError if there is none."""
+    try:
+        return registry[name]
+    except KeyError:
+        raise MXNetError(f'Operator {name} is not registered') from None
+
+
+def operators() -> list[Operator]:
+    """All operators, each once, in alphabetical order of their names."""
+    return [op for key, op in sorted(registry.items()) if op.name == key]
+
+
+# ---- errors that many operators share ----------------------------------------------------------------------------
+
+def shape_error(op: str, shapes: Iterable[Iterable[int]], detail: str = '') -> MXNetError:
+    """The error for inputs whose shapes an operator cannot take."""
+    lines = '\n'.join(shape_text(s) for s in shapes)
+    return MXNetError(f'Operator {op} inferring shapes failed.\ninput shapes:\n{lines}\n{detail}')
+
+
+def check_same(op: str, arrays: Sequence[Any], *, shapes: bool = False, first: int = 0) -> None:
+    """All arrays have the dtype (and the shape) of the first one, else MXNetError naming expected and given."""
+    expected = arrays[first]
+    for index, array in enumerate(arrays):
+        if array.dtype != expected.dtype:
+            raise MXNetError(f'Error in operator {op}: Incompatible attr in node {op} at {index}-th input: '
+                             f'expected {dtype_text(expected.dtype)}, got {dtype_text(array.dtype)}')
+        if shapes and array.shape != expected.shape:
+            raise MXNetError(f'Error in operator {op}: Incompatible attr in node {op} at {index}-th input: '
+                             f'expected {shape_text(expected.shape)}, got {shape_text(array.shape)}')
+
+
+def normal_axis(axis: int, ndim: int, message: str) -> int:
+    """A non-negative axis; MXNetError with the message when it is out of range."""
+    if not -ndim <= axis < ndim:
+        raise MXNetError(message)
+    return axis + ndim if axis < 0 else axis
+
+

@@ -1,0 +1,193 @@
+"""Matrix products and decompositions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import LateError, MXNetError, shape_text
+from ..op import Bool, Enum, Float, Int, register
+
+_TRANSPOSE = {'transpose_a': Bool(False), 'transpose_b': Bool(False)}
+_STYPE = {'forward_stype': Enum(('None', 'default', 'row_sparse', 'csr'), None)}
+
+
+def _matrices(name: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> tuple[Any, Any, tuple[int, ...]]:
+    """The operands as matrices and the shape of the result; MXNetError naming both shapes (rule ND-DOT-002)."""
+    if a.ndim == 0 or b.ndim == 0:
+        raise MXNetError(f'Operator {name}: dot needs arrays of at least one dimension')
+    if a.ndim == 1:
+        left, lead = a.reshape(1, -1), ()
+    elif transpose_a:
+        left, lead = a.reshape(a.shape[0], -1).T, a.shape[1:]
+    else:
+        left, lead = a.reshape(-1, a.shape[-1]) if a.ndim > 2 else a, a.shape[:-1]
+    if b.ndim == 1:
+        right, rest = b.reshape(-1, 1), ()
+    elif transpose_b:
+        right, rest = b.reshape(-1, b.shape[-1]).T, b.shape[:-1]
+    else:
+        right, rest = b.reshape(b.shape[0], -1) if b.ndim > 2 else b, b.shape[1:]
+    if left.shape[1] != right.shape[0]:
+        raise MXNetError(f'Operator {name}: dot shape error: {shape_text(a.shape)} X {shape_text(b.shape)}')
+    return left, right, (lead + rest) or (1,)
+
+
+def _dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
+    a, b = inputs
+    og = ograds[0]
+    ta, tb = params.get('transpose_a', False) and a.ndim > 1, params.get('transpose_b', False) and b.ndim > 1
+    if a.ndim > 2 or b.ndim > 2:
+        # Through matrices, so that the rule below is enough.
+        left = F.reshape(a, shape=(a.shape[0], -1) if ta else (-1, a.shape[-1])) if a.ndim > 1 else a
+        right = F.reshape(b, shape=(-1, b.shape[-1]) if tb else (b.shape[0], -1)) if b.ndim > 1 else b
+        rows = 1 if a.ndim == 1 else (left.shape[1] if ta else left.shape[0])
+        columns = 1 if b.ndim == 1 else (right.shape[0] if tb else right.shape[1])
+        shape: tuple[int, ...] = (rows, columns)
+        if a.ndim == 1:
+            shape = (columns,)
+        elif b.ndim == 1:
+            shape = (rows,)
+        ga, gb = _dot_grad(F, [F.reshape(og, shape=shape)], (left, right), None, {'transpose_a': ta, 'transpose_b': tb})
+        return F.reshape(ga, shape=a.shape), F.reshape(gb, shape=b.shape)
+    if a.ndim == 1 and b.ndim == 1:
+        return F._expand_like(og, b) * b, F._expand_like(og, a) * a
+    if b.ndim == 1:
+        column, row = F.reshape(og, shape=(-1, 1)), F.reshape(b, shape=(1, -1))
+        ga = F.dot(F.reshape(b, shape=(-1, 1)), F.reshape(og, shape=(1, -1))) if ta else F.dot(column, row)
+        return ga, F.dot(a, og) if ta else F.dot(a, og, transpose_a=True)
+    if a.ndim == 1:
+        gb = F.dot(F.reshape(og, shape=(-1, 1)), F.reshape(a, shape=(1, -1))) if tb else F.dot(
+            F.reshape(a, shape=(-1, 1)), F.reshape(og, shape=(1, -1)))
+        return F.dot(og, b) if tb else F.dot(b, og), gb
+    if ta:
+        ga = F.dot(b, og, transpose_a=tb, transpose_b=True)
+    else:
+        ga = F.dot(og, b, transpose_b=not tb)
+    if tb:
+        gb = F.dot(og, a, transpose_a=True, transpose_b=ta)
+    else:
+        gb = F.dot(a, og, transpose_a=not ta)
+    return ga, gb
+
+
+@register('dot', inputs=('lhs', 'rhs'), params={**_TRANSPOSE, **_STYPE}, grad=_dot_grad, samples=(
+    (((2, 3), (3, 4)), {}), (((3, 2), (4, 3)), {'transpose_a': True, 'transpose_b': True}), (((3,), (3,)), {}),
+    (((2, 3), (3,)), {}), (((3,), (3, 2)), {}), (((2, 3, 4), (4, 2)), {}), (((3, 2), (3, 4)), {'transpose_a': True}),
+    (((2, 3), (4, 3)), {'transpose_b': True})), rules=('ND-DOT-001', 'ND-DOT-002', 'ND-DOT-003', 'ND-DOT-004'))
+def _dot(xp: Any, lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False,
+         forward_stype: Any = None) -> Any:
+    """The product of matrices and vectors: the last axis of the first with the first axis of the second."""
+    left, right, shape = _matrices('dot', lhs, rhs, transpose_a, transpose_b)
+    if lhs.dtype.kind != 'f' or (lhs.dtype.itemsize == 2 and xp is np):
+        raise LateError(MXNetError('dot only supports float32/float64 for CPU, and float16/float32/float64 for GPU'),
+                        (np.zeros(shape, lhs.dtype),))
+    result = xp.dot(left, right)
+    return result if result.shape == shape else result.reshape(shape)
+
+
+def _batch_dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
+    (a, b), og = inputs, ograds[0]
+    ta, tb = params.get('transpose_a', False), params.get('transpose_b', False)
+    ga = F.batch_dot(b, og, transpose_a=tb, transpose_b=True) if ta else F.batch_dot(og, b, transpose_b=not tb)
+    gb = F.batch_dot(og, a, transpose_a=True, transpose_b=ta) if tb else F.batch_dot(a, og, transpose_a=not ta)
+    return ga, gb
+
+
+@register('batch_dot', inputs=('lhs', 'rhs'), params={**_TRANSPOSE, **_STYPE}, grad=_batch_dot_grad, samples=(
+    (((2, 3, 4), (2, 4, 2)), {}), (((2, 4, 3), (2, 2, 4)), {'transpose_a': True, 'transpose_b': True})),
+    rules=('ND-DOT-005',))
+def _batch_dot(xp: Any, lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False,
+               forward_stype: Any = None) -> Any:
+    """Products of matrices in the last two axes, one per index of the leading axes."""
+    if lhs.ndim < 3 or rhs.ndim != lhs.ndim:
+        raise MXNetError(f'Operator batch_dot: batch_dot currently only support N-D*N-D array (N >= 3)'
+                         f'{shape_text(lhs.shape)} v.s. {shape_text(rhs.shape)}')
+    left = lhs.swapaxes(-1, -2) if transpose_a else lhs
+    right = rhs.swapaxes(-1, -2) if transpose_b else rhs
+    if lhs.shape[:-2] != rhs.shape[:-2] or left.shape[-1] != right.shape[-2]:
+        raise MXNetError(f'Operator batch_dot: batch_dot shape error (shape mismatch): {shape_text(lhs.shape)} X '
+                         f'{shape_text(rhs.shape)} trans_a={int(transpose_a)} trans_b={int(transpose_b)}')
+    return xp.matmul(left, right)
+
+
+# ---- the linalg name space -----------------------------------------------------------------------------------------
+
+def _turn(x: Any, flag: bool) -> Any:
+    return x.swapaxes(-1, -2) if flag else x
+
+
+def _check_product(name: str, a: Any, b: Any, ta: bool, tb: bool) -> None:
+    rows, columns = (a.shape[-2:][::-1] if ta else a.shape[-2:]), (b.shape[-2:][::-1] if tb else b.shape[-2:])
+    if rows[1] != columns[0]:
+        raise MXNetError(f'Operator {name}: Incompatible matrix dimensions for multiplication: {shape_text(a.shape)} '
+                         f'and {shape_text(b.shape)}')
+    if a.shape[:-2] != b.shape[:-2]:
+        raise MXNetError(f'Operator {name}: Incompatible matrix dimensions: leading axes of {shape_text(a.shape)} and '
+                         f'{shape_text(b.shape)} differ')
+
+
+def _move_in(xp: Any, x: Any, axis: int) -> Any:
+    return x if axis in (-2, x.ndim - 2) else xp.moveaxis(x, axis, -2)
+
+
+def _move_out(xp: Any, x: Any, axis: int) -> Any:
+    return x if axis in (-2, x.ndim - 2) else xp.moveaxis(x, -2, axis)
+
+
+def _product_grad(F: Any, og: Any, a: Any, b: Any, params: Any) -> tuple[Any, Any]:
+    ta, tb, scale = params['transpose_a'], params['transpose_b'], params['alpha']
+    common = {'alpha': scale, 'axis': params.get('axis', -2)}
+    if ta:
+        ga = F.linalg_gemm2(b, og, transpose_a=tb, transpose_b=True, **common)
+    else:
+        ga = F.linalg_gemm2(og, b, transpose_b=not tb, **common)
+    if tb:
+        gb = F.linalg_gemm2(og, a, transpose_a=True, transpose_b=ta, **common)
+    else:
+        gb = F.linalg_gemm2(a, og, transpose_a=not ta, **common)
+    return ga, gb
+
+
+_GEMM = {'transpose_a': Bool(False), 'transpose_b': Bool(False), 'alpha': Float(1.0), 'axis': Int(-2)}
+
+
+@register('_linalg_gemm2', 'linalg_gemm2', inputs=('A', 'B'), params=_GEMM, rules=('ND-DOT-006',),
+          grad=lambda F, ograds, inputs, outputs, params: _product_grad(F, ograds[0], inputs[0], inputs[1], params),
+          samples=((((2, 3), (3, 2)), {'alpha': 2.0}), (((2, 3, 2), (2, 4, 3)), {'transpose_a': True, 'transpose_b': True})))
+def _gemm2(xp: Any, A: Any, B: Any, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0,
+           axis: int = -2) -> Any:
+    """alpha · op(A) · op(B) for matrices in the last two axes."""
+    A, B = _move_in(xp, A, axis), _move_in(xp, B, axis)
+    _check_product('_linalg_gemm2', A, B, transpose_a, transpose_b)
+    result = xp.matmul(_turn(A, transpose_a), _turn(B, transpose_b))
+    return _move_out(xp, result * A.dtype.type(alpha) if alpha != 1.0 else result, axis)
+
+
+@register('_linalg_gemm', 'linalg_gemm', inputs=('A', 'B', 'C'), params={
+    'transpose_a': Bool(False), 'transpose_b': Bool(False), 'alpha': Float(1.0), 'beta': Float(1.0), 'axis': Int(-2)},
+    grad=lambda F, ograds, inputs, outputs, params: (
+        *_product_grad(F, ograds[0], inputs[0], inputs[1], params), ograds[0] * params['beta']),
+    samples=((((2, 3), (3, 2), (2, 2)), {'alpha': 2.0, 'beta': 0.5}),))
+def _gemm(xp: Any, A: Any, B: Any, C: Any, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0,
+          beta: float = 1.0, axis: int = -2) -> Any:
+    """alpha · op(A) · op(B) + beta · C for matrices in the last two axes."""
+    return _gemm2(xp, A, B, transpose_a, transpose_b, alpha, axis) + C * C.dtype.type(beta)
+
+
+def _syrk_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
+    a, og = inputs[0], ograds[0]
+    if params['transpose']:
+        both = F.linalg_gemm2(a, og, alpha=params['alpha']), F.linalg_gemm2(a, og, transpose_b=True, alpha=params['alpha'])
+    else:
+        both = F.linalg_gemm2(og, a, alpha=params['alpha']), F.linalg_gemm2(og, a, transpose_a=True, alpha=params['alpha'])
+    return (both[0] + both[1],)
+
+
+@register('_linalg_syrk', 'linalg_syrk', inputs=('A',), params={'transpose': Bool(False), 'alpha': Float(1.0)},
+          grad=_syrk_grad, samples=((((2, 3),), {}), (((2, 3),), {'transpose': True, 'alpha': 2.0})), rules=('ND-DOT-007',))
+def _syrk(xp: Any, A: Any, transpose: bool = False, alpha: float = 1.0) -> Any:
+    """alpha · A · Aᵀ, or alpha · Aᵀ · A with transpose."""
+    other = A.swapaxes(-1, -2)
+    return xp.matmul(other, A) * A.dtype.type(alpha) if transpose else xp.matmul(A, other) * A.dtype.type(alpha)

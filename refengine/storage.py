@@ -1,0 +1,93 @@
+"""Buffers of dense arrays: a pool of large ones, keyed by size."""
+
+from __future__ import annotations
+
+import threading
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import env
+
+LARGE = 64 * 1024
+"""Arrays of at least this many bytes come from the pool: the page faults of fresh memory cost more than the work."""
+
+_lock = threading.Lock()
+_free: dict[int, list[np.ndarray]] = {}
+_kept = 0
+_limit = env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
+
+
+class _Lease(np.ndarray):
+    """A buffer on loan; it goes back to the pool when the last view of it dies.
+
+    A view's ``base`` chain stops at an object of another class, so every numpy view made from a lease keeps it alive.
+    """
+
+    def __del__(self) -> None:
+        global _kept
+        owner = self.base
+        if owner is None or type(owner) is not np.ndarray:
+            return
+        size = owner.nbytes
+        if _kept + size <= _limit:
+            with _lock:
+                _free.setdefault(size, []).append(owner)
+                _kept += size
+
+
+def _round(size: int) -> int:
+    """Pool sizes: multiples of 4 KiB up to 1 MiB, then an eighth of the power of two below."""
+    step = 4096 if size <= 1 << 20 else 1 << (size.bit_length() - 4)
+    return -(-size // step) * step
+
+
+def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """A numpy array without defined content, from the pool when it is large."""
+    global _kept
+    dtype = np.dtype(dtype)
+    size = prod(shape) * dtype.itemsize
+    if size < LARGE:
+        return np.empty(shape, dtype)
+    rounded = _round(size)
+    owner = None
+    bucket = _free.get(rounded)
+    if bucket:
+        with _lock:
+            if bucket:
+                owner = bucket.pop()
+                _kept -= rounded
+    if owner is None:
+        owner = np.empty(rounded, np.uint8)
+    return np.ndarray(shape, dtype, buffer=owner.view(_Lease))
+
+
+def empty_like(data: np.ndarray) -> np.ndarray:
+    """A row-major array of the same shape and dtype, without defined content."""
+    return empty(data.shape, data.dtype)
+
+
+def copy(data: np.ndarray) -> np.ndarray:
+    """An independent row-major copy."""
+    if data.nbytes < LARGE:
+        return np.array(data, order='C', copy=True, subok=False)
+    result = empty(data.shape, data.dtype)
+    np.copyto(result, data)
+    return result
+
+
+def empty_cache(ctx: Any = None) -> None:
+    """Give all memory that is kept for reuse back to the system."""
+    global _kept
+    with _lock:
+        _free.clear()
+        _kept = 0
+    if ctx is not None and ctx.is_gpu:
+        from . import device
+        device.module(ctx).get_default_memory_pool().free_all_blocks()
+
+
+def kept_bytes() -> int:
+    """How many bytes are kept for reuse."""
+    return _kept

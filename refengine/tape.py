@@ -1,0 +1,267 @@
+"""The graph that recording builds, and the walk back through it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from .base import MXNetError
+
+NOT_IN_GRAPH = ('Cannot differentiate node because it is not in a computational graph. You need to set is_recording to '
+                'true or use autograd.record() to save computational graphs for backward. If you want to differentiate '
+                'the same graph twice, you need to pass retain_graph=True to backward.')
+
+
+class _State(threading.local):
+    recording = False
+    training = False
+
+
+state = _State()
+"""Whether this thread records, and whether it is in training mode."""
+
+_sequence = itertools.count()
+
+
+class Leaf:
+    """A variable: what ``attach_grad`` puts behind an array."""
+
+    __slots__ = ('grad', 'req', 'fresh')
+
+    alive = True
+    sequence = -1
+    parents: Sequence[Any] = ()
+
+    def __init__(self, grad: Any, req: str) -> None:
+        self.grad = grad
+        self.req = req
+        self.fresh = False
+
+
+class Node:
+    """One recorded call of an operator."""
+
+    __slots__ = ('op', 'params', 'inputs', 'outputs', 'parents', 'sequence', 'ctx', 'alive', 'backward', 'cls')
+
+    def __init__(self, op: Any, params: Any, inputs: Any, outputs: Any, parents: Any, ctx: Any) -> None:
+        self.op = op
+        self.params = params
+        self.inputs = inputs      # raw arrays
+        self.outputs = outputs    # raw arrays, hidden outputs included
+        self.parents = parents    # per input: None or (node or leaf, output index)
+        self.ctx = ctx
+        self.alive = True
+        self.sequence = next(_sequence)
+        self.backward = None      # a function that replaces the operator's gradient (autograd.Function)
+        self.cls = None
+
+    def free(self) -> None:
+        """Forget everything that was kept for the walk back."""
+        self.alive = False
+        self.inputs = self.outputs = self.parents = ()
+        self.params = self.backward = None
+
+
+def _reachable(heads: Sequence[tuple[Any, int]]) -> tuple[list[Node], list[Leaf]]:
+    """Nodes in reverse order of recording, and the variables, that the heads depend on."""
+    seen: set[Any] = set()
+    nodes: list[Node] = []
+    leaves: list[Leaf] = []
+    stack = [entry[0] for entry in heads]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.sequence < 0:
+            leaves.append(node)
+            continue
+        if not node.alive:
+            raise MXNetError(NOT_IN_GRAPH)
+        nodes.append(node)
+        for parent in node.parents:
+            if parent is not None:
+                stack.append(parent[0])
+    if len(nodes) > 1:
+        nodes.sort(key=lambda n: n.sequence, reverse=True)
+    return nodes, leaves
+
+
+def _first_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None:
+    """Walk back on raw arrays: ``grads`` maps a node to the gradients of its outputs, and finally leaves to theirs."""
+    from . import device, dispatch
+
+    for node in nodes:
+        ograds = grads.pop(node, None)
+        if ograds is None:
+            continue
+        xp = device.module(node.ctx)
+        if node.backward is not None:
+            result = node.backward(node, ograds)
+        else:
+            if node.op.grad is None:
+                continue
+            _complete(node, ograds, xp.zeros_like)
+            result = node.op.grad(dispatch.raw(xp), ograds, node.inputs, node.outputs, node.params)
+        for parent, gradient in zip(node.parents, result):
+            if parent is None or gradient is None:
+                continue
+            target, index = parent
+            slots = grads.get(target)
+            if slots is None:
+                slots = grads[target] = [None] * (1 if target.sequence < 0 else len(target.outputs))
+            slots[index] = gradient if slots[index] is None else slots[index] + gradient
+
+
+def _complete(node: Node, ograds: list[Any], zeros_like: Any) -> None:
+    """Outputs that were not used have gradient zero; hidden outputs stay None."""
+    if len(ograds) > 1:
+        for index in range(node.op.visible_count(node.params)):
+            if ograds[index] is None:
+                ograds[index] = zeros_like(node.outputs[index])
+
+
+def _second_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None:
+    """The same walk on recorded arrays, so that the gradients can be differentiated again."""
+    from . import dispatch, ndarray
+    from .context import Context
+
+    def view(data: Any, ctx: Context, parent: Any) -> Any:
+        array = dispatch.wrap(data, ctx)
+        if parent is not None:
+            array._node, array._index = parent
+        return array
+
+    for node in nodes:
+        ograds = grads.pop(node, None)
+        if ograds is None:
+            continue
+        if node.backward is not None:
+            result = node.backward(node, ograds)
+        else:
+            if node.op.grad is None:
+                continue
+            _complete(node, ograds, ndarray.zeros_like if len(ograds) > 1 else None)
+            inputs = [view(d, node.ctx, p) for d, p in zip(node.inputs, node.parents)]
+            outputs = [view(d, node.ctx, (node, i)) for i, d in enumerate(node.outputs)]
+            for index, array in enumerate(outputs):
+                if ograds[index] is None and index < node.op.visible_count(node.params):
+                    ograds[index] = ndarray.zeros_like(array)
+            result = node.op.grad(ndarray, ograds, inputs, outputs, node.params)
+        for parent, gradient in zip(node.parents, result):
+            if parent is None or gradient is None:
+                continue
+            target, index = parent
+            slots = grads.get(target)
+            if slots is None:
+                slots = grads[target] = [None] * (1 if target.sequence < 0 else len(target.outputs))
+            slots[index] = gradient if slots[index] is None else slots[index] + gradient
+
+
+def entry_of(array: Any) -> tuple[Any, int]:
+    """Where an array stands in the graph; MXNetError when it stands nowhere."""
+    node = array._node
+    if node is None or not node.alive:
+        raise MXNetError(NOT_IN_GRAPH)
+    return (node, 0 if node.sequence < 0 else array._index)
+
+
+def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_graph: bool, create_graph: bool,
+              train_mode: bool, variables: Sequence[Any] | None = None) -> list[Any] | None:
+    """Differentiate the sum of the heads.
+
+    Without ``variables`` the gradients go into the buffers of the leaves; with them they come back as raw arrays, or as
+    recorded arrays under ``create_graph``.
+    """
+    from . import device, dispatch, engine
+
+    entries = [entry_of(h) for h in heads]
+    nodes, leaves = _reachable(entries)
+    wanted: list[Any] | None = None
+    if variables is not None:
+        wanted = []
+        for index, variable in enumerate(variables):
+            node = variable._node
+            if node is None or node.sequence >= 0 or node.req == 'null':
+                raise MXNetError(f'The {index}-th variable does not require gradient: it has to be marked with '
+                                 f'attach_grad before it is used (does not require gradient)')
+            if node not in leaves:
+                raise MXNetError(f'Cannot differentiate with respect to the {index}-th variable because it is '
+                                 f'unreachable from the heads')
+            wanted.append(node)
+    elif not any(leaf.req != 'null' for leaf in leaves):
+        raise MXNetError('There are no inputs in computation graph that require gradients.')
+
+    grads: dict[Any, list[Any]] = {}
+    seen: set[tuple[Any, int]] = set()
+    for position, (head, (node, index)) in enumerate(zip(heads, entries)):
+        if (node, index) in seen:      # rule AUTOGRAD-BACK-012
+            continue
+        seen.add((node, index))
+        given = None if head_grads is None else head_grads[position]
+        if given is None:
+            gradient = device.module_of(head._data).ones_like(head._data)
+        else:
+            if given.shape != head.shape:
+                raise MXNetError(f'The head gradient has shape {given.shape}, expected {head.shape} '
+                                 f'(shape of the {position}-th head)')
+            if given._data.dtype != head._data.dtype:
+                raise MXNetError(f'The head gradient has dtype {given._data.dtype}, expected {head._data.dtype}')
+            gradient = given._data
+        if create_graph:
+            gradient = given if given is not None else dispatch.wrap(gradient, head._ctx.home)
+        slots = grads.setdefault(node, [None] * (1 if node.sequence < 0 else len(node.outputs)))
+        slots[index] = gradient
+
+    previous = state.recording, state.training
+    state.recording, state.training = create_graph, train_mode
+    token = device.error_state.set(device.ERRORS_IGNORED)
+    try:
+        (_second_gradients if create_graph else _first_gradients)(nodes, grads)
+    finally:
+        device.error_state.reset(token)
+        state.recording, state.training = previous
+
+    result = None
+    if wanted is None:
+        for leaf in leaves:
+            if leaf.req != 'null':
+                _store(leaf, grads.get(leaf), create_graph)
+    else:
+        result = []
+        for leaf in wanted:
+            slots = grads.get(leaf)
+            if slots is None or slots[0] is None:
+                result.append(None)
+            else:
+                result.append(slots[0])
+    if not retain_graph:
+        for node in nodes:
+            node.free()
+    _ = engine
+    return result
+
+
+def _store(leaf: Leaf, slots: list[Any] | None, create_graph: bool) -> None:
+    """Write or add a gradient into the buffer of a variable and mark it as fresh."""
+    buffer = leaf.grad
+    leaf.fresh = True
+    gradient = None if slots is None else slots[0]
+    if gradient is None:
+        if leaf.req == 'write':
+            buffer._data[...] = 0
+        return
+    data = gradient._data if create_graph else gradient
+    if data.shape != buffer.shape:
+        raise MXNetError(f'The gradient has shape {data.shape}, but the gradient buffer of the variable has shape '
+                         f'{buffer.shape}')
+    if leaf.req == 'add':
+        buffer._write(buffer._data + data)
+    else:
+        buffer._write(data)
+    if create_graph:
+        buffer._node, buffer._index = gradient._node, getattr(gradient, '_index', 0)
+    elif buffer._node is not None:
+        buffer._node = None
