@@ -19,16 +19,21 @@ _kept = 0
 _limit = env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
 
 
-class _Lease(np.ndarray):
-    """A buffer on loan; it goes back to the pool when the last view of it dies.
+class _Memory(np.ndarray):
+    """A buffer that the pool owns.
 
-    A view's ``base`` chain stops at an object of another class, so every numpy view made from a lease keeps it alive.
+    numpy shortens a chain of bases while the next base has the class of the new view. A lease's base is therefore of a
+    class of its own: were it a plain ndarray, plain views would refer to it directly and let the lease die early.
     """
+
+
+class _Lease(np.ndarray):
+    """A buffer on loan; it goes back to the pool when the last view of it dies."""
 
     def __del__(self) -> None:
         global _kept
         owner = self.base
-        if owner is None or type(owner) is not np.ndarray:
+        if type(owner) is not _Memory:
             return
         size = owner.nbytes
         if _kept + size <= _limit:
@@ -59,7 +64,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
                 owner = bucket.pop()
                 _kept -= rounded
     if owner is None:
-        owner = np.empty(rounded, np.uint8)
+        owner = np.empty(rounded, np.uint8).view(_Memory)
     return np.ndarray(shape, dtype, buffer=owner.view(_Lease))
 
 

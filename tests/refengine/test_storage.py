@@ -1,0 +1,47 @@
+"""The pool lends a buffer to one array at a time, and gets it back only when the last view has died."""
+
+import gc
+
+import numpy as np
+import pytest
+import refengine as mx
+from refengine import storage
+
+SIZE = storage.LARGE // 4
+
+
+@pytest.fixture(autouse=True)
+def _empty_pool():
+    gc.collect()
+    storage.empty_cache()
+
+
+def test_two_live_arrays_never_share_a_buffer():
+    first, second = storage.empty((SIZE,), "float32"), storage.empty((SIZE,), "float32")
+    assert not np.shares_memory(first, second)
+    original = mx.nd.array(np.arange(SIZE, dtype="float32"))
+    assert not np.shares_memory(original._data, original.copy()._data)
+
+
+@pytest.mark.parametrize("view", [lambda a: a[3:9], lambda a: a.reshape(2, -1).T, lambda a: a.view("int32")[::2]])
+def test_a_view_keeps_the_buffer_lent(view):
+    array = storage.empty((SIZE,), "float32")
+    array[:] = 7
+    kept = view(array)
+    before = kept.copy()
+    del array
+    gc.collect()
+    assert storage.kept_bytes() == 0
+    storage.empty((SIZE,), "float32")[:] = 8
+    np.testing.assert_array_equal(kept, before)
+
+
+def test_a_buffer_returns_when_the_last_view_dies_and_is_lent_again():
+    array = storage.empty((SIZE,), "float32")
+    address = array.ctypes.data
+    part = array[5:]
+    del array
+    assert storage.kept_bytes() == 0
+    del part
+    assert storage.kept_bytes() >= SIZE * 4
+    assert storage.empty((SIZE,), "float32").ctypes.data == address
