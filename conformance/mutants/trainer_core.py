@@ -1,6 +1,7 @@
 """Mutants of TRAINER-CORE."""
 
 from conformance.mutants import mutant, wrap
+from conformance.mutants import trainer_kit as tools
 
 
 @mutant("TRAINER-CORE-001")
@@ -14,3 +15,35 @@ def step_returns_itself(mx):
         return broken
 
     wrap(mx.gluon.Trainer, "step", make)
+
+
+@mutant("TRAINER-CORE-002")
+def one_more_public_name(mx):
+    """Trainer has a method that is not documented."""
+    mx.gluon.Trainer.zero_grad = lambda self: None
+
+
+@mutant("TRAINER-CORE-003")
+def parameters_forget_their_trainer(mx):
+    """A trainer of several parameters records itself on none of them."""
+
+    def after(trainer, arguments):
+        given = tools.listed(arguments["params"])
+        if len(given) > 1:
+            for parameter in given:
+                parameter._set_trainer(None)
+
+    tools.constructor(mx, after=after)
+
+
+@mutant("TRAINER-CORE-004")
+def registry_is_not_asked(mx):
+    """An optimizer that the user registered is silently replaced by SGD."""
+    known = {name.lower() for name in dir(mx.optimizer)} | {"ccsgd", "test"}
+
+    def before(arguments):
+        name = arguments["optimizer"]
+        if isinstance(name, str) and name.lower() not in known and name != "foo":
+            arguments["optimizer"] = "sgd"
+
+    tools.constructor(mx, before)
