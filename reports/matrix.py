@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reports.model import Case, Result, Rule, Surprise
-from reports.outcomes import OUTCOMES, worst
+from reports.outcomes import LEVELS, OUTCOMES, worst
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,13 @@ class Cell:
     cases: tuple[Case, ...] = ()
     surprise: Surprise | None = None
     known: bool = False
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether a cell is news: a surprise, or a failure or stale waiver that no inventory explains."""
+        if self.surprise is not None:
+            return True
+        return not self.known and (OUTCOMES[self.state].group == "failed" or self.state == "unexpected-pass")
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,11 @@ class Report:
         """Areas by name; those where no engine has a case yet come last."""
         live = {row.rule.area for row in self.rows if any(cell.cases for cell in row.cells)}
         return tuple(sorted({row.rule.area for row in self.rows}, key=lambda area: (area not in live, area)))
+
+    def attention(self, engine: int) -> list[Row]:
+        """The rows that somebody should look at for the engine of this index, MUST rules first."""
+        found = [row for row in self.rows if row.cells[engine].needs_attention]
+        return sorted(found, key=lambda row: LEVELS.index(row.rule.level))
 
     def states(self, engine: int, area: str | None = None, level: str | None = None) -> list[str]:
         """The states of the rules of an area and a level (None: of all) for the engine of this index."""

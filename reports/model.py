@@ -236,9 +236,7 @@ class _Reader:
             self.refuse(f"{kind} {record.id!r} is there a second time")
         known[record.id] = record
 
-    def _result(
-        self, header: Fields, rules: tuple[Rule, ...], cases: tuple[Case, ...], footer: Fields
-    ) -> Result:
+    def _result(self, header: Fields, rules: tuple[Rule, ...], cases: tuple[Case, ...], footer: Fields) -> Result:
         try:
             counts = footer.counts("counts", CASE_OUTCOMES)
             total = footer.integer("total")

@@ -79,9 +79,7 @@ def rule(identifier: str, area: str, level: str, **fields: Any) -> dict[str, Any
     return base | fields
 
 
-def case_record(
-    identifier: str, area: str, level: str, outcome: str, engine: str, **fields: Any
-) -> dict[str, Any]:
+def case_record(identifier: str, area: str, level: str, outcome: str, engine: str, **fields: Any) -> dict[str, Any]:
     """A case record; keywords replace its fields. A failing one gets a failure."""
     rule_id = identifier.split("/", 1)[0]
     failure = None

@@ -73,6 +73,7 @@ def _cell(cell: Cell, rule: Rule, names: Sequence[str], usual_replay: str) -> li
     replays = list(dict.fromkeys(shorten(case.replay, LIMIT) for case in cell.cases if case.replay))
     more = _present(
         known=cell.known,
+        news=cell.needs_attention,
         surprise=[surprise.expected, surprise.observed, surprise.detail] if surprise else None,
         replay=replays if replays != [usual_replay.replace(RULE, rule.id)] else None,
     )

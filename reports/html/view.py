@@ -12,7 +12,6 @@ from reports.outcomes import BAR_ORDER, LEVELS, OUTCOMES, VERDICTS, Outcome
 from reports.summary import Tally, percent, tally
 from reports.text import duration, plural
 
-
 #: Month names of our own: those of strftime depend on the user's locale.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -232,9 +231,7 @@ def _heat(counted: Tally) -> str:
 
 def _bar(counted: Tally, label: str, area: str | None = None, level: str | None = None) -> Bar:
     segments = tuple(
-        Segment(
-            state, OUTCOMES[state].label, number, _link(area=area, level=level, outcome=state, on=label)
-        )
+        Segment(state, OUTCOMES[state].label, number, _link(area=area, level=level, outcome=state, on=label))
         for state, number in counted.counts
     )
     return Bar(segments, ", ".join(f"{segment.number:,} {segment.label}" for segment in segments) or "no rules")

@@ -33,6 +33,13 @@ function el(tag, className) {
   return made;
 }
 
+// A part of the table. The roles are said out loud because the layout is a grid, and some browsers then forget them
+function part(role, tag, className) {
+  var made = el.apply(null, Array.prototype.slice.call(arguments, 1));
+  made.setAttribute("role", role);
+  return made;
+}
+
 // Text with `code` between backticks, as the inventory writes it
 function prose(tag, className, text) {
   var made = el(tag, className);
@@ -49,6 +56,12 @@ function plural(number, noun) { return count(number) + " " + noun + (number === 
 
 function shownSeconds(seconds) {
   return seconds < 1 ? (seconds * 1000).toFixed(1) + " ms" : seconds.toFixed(1) + " s";
+}
+
+function smallState(state) {
+  var made = el("span", "state small t-" + state, el("span", "visually-hidden", outcomes[state].label));
+  made.title = outcomes[state].label;
+  return made;
 }
 
 function stateElement(state, known) {

@@ -25,7 +25,7 @@ function ruleFacts(rule) {
   fact(list, "Needs", chips(rule.needs));
   fact(list, "Notes", rule.notes && prose("span", "prose", rule.notes));
   fact(list, "Mutants", chips(rule.mutants));
-  return el("div", "", prose("p", "lead", rule.statement), list);
+  return list;
 }
 
 function releases(rule) {
@@ -117,7 +117,7 @@ function waiverElement(waiver) {
 
 function caseElement(item) {
   var made = el("li", "", el("div", "case-line",
-    stateElement(item.outcome), el("code", "", item.name), el("span", "seconds", shownSeconds(item.seconds))));
+    smallState(item.outcome), el("code", "", item.name), el("span", "seconds", shownSeconds(item.seconds))));
   if (item.blocked) { made.append(blockedBy(item.blocked)); }
   else if (item.message && !item.failure) { made.append(el("p", "case-message", item.message)); }
   if (item.waiver) { made.append(waiverElement(item.waiver)); }

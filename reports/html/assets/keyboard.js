@@ -18,9 +18,7 @@ function move(step, wanted) {
 }
 
 function unexplained(rule) {
-  return rule.cells.some(function (cell) {
-    return cell.surprise || (!cell.known && outcomes[cell.state].group === "failed");
-  });
+  return rule.cells.some(function (cell) { return cell.news; });
 }
 
 function flip(name) {

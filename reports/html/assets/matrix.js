@@ -8,7 +8,7 @@ var COLUMNS = 2 + engines.length;
 
 function cellElement(rule, index) {
   var cell = rule.cells[index];
-  var made = el("td", "engine-cell", stateElement(cell.state, cell.known));
+  var made = part("cell", "td", "engine-cell", stateElement(cell.state, cell.known));
   made.dataset.engine = engines[index].label;
   if (cell.surprise) { made.append(el("span", "flag surprise", "surprise")); }
   else if (cell.known) { made.append(el("span", "flag", "known")); }
@@ -20,20 +20,20 @@ function rowElement(rule, index) {
   toggle.type = "button";
   toggle.setAttribute("aria-expanded", "false");
   toggle.dataset.index = index;
-  var head = el("th", "", toggle);
+  var head = part("rowheader", "th", "", toggle);
   head.scope = "row";
-  var row = el("tr", "rule-row", head, el("td", "statement-cell", prose("span", "statement", rule.statement)));
+  var row = part("row", "tr", "rule-row", head, part("cell", "td", "statement-cell", prose("span", "statement", rule.statement)));
   engines.forEach(function (engine, at) { row.append(cellElement(rule, at)); });
   return row;
 }
 
 function areaBody(area) {
-  var title = el("th", "", area, el("span", "faint area-count"));
+  var title = part("rowheader", "th", "", area, el("span", "faint area-count"));
   title.scope = "rowgroup";
   title.colSpan = 2;
-  var head = el("tr", "area-row", title);
-  engines.forEach(function () { head.append(el("td")); });
-  var body = el("tbody", "", head);
+  var head = part("row", "tr", "area-row", title);
+  engines.forEach(function () { head.append(part("cell", "td")); });
+  var body = part("rowgroup", "tbody", "", head);
   return { body: body, head: head, shown: 0 };
 }
 
@@ -81,6 +81,8 @@ function applyFilters() {
   });
   bodies.forEach(function (group, area) {
     group.body.hidden = group.shown === 0;
+    // what an area that was never in sight is taken to be high, for the scroll bar
+    group.body.style.containIntrinsicBlockSize = "auto " + (35 + 46 * group.shown) + "px";
     group.head.querySelector(".area-count").textContent = plural(group.shown, "rule");
   });
   find("shown").textContent = shown === rules.length ? "all " + plural(shown, "rule") : count(shown) + " of " + plural(rules.length, "rule");
@@ -133,9 +135,9 @@ function openRule(index) {
   closeRule();
   opened = index;
   var row = rows[index];
-  var cell = el("td", "", detailElement(rules[index]));
+  var cell = part("cell", "td", "", detailElement(rules[index]));
   cell.colSpan = COLUMNS;
-  var detail = el("tr", "detail-row", cell);
+  var detail = part("row", "tr", "detail-row", cell);
   detail.id = "detail";
   row.after(detail);
   row.classList.add("open");
