@@ -9,6 +9,10 @@ Common scalars: ``lr``, ``wd``, ``rescale`` (factor of the gradient) and ``clip`
 None). Releases differ in whether weight decay is clipped too: ``clip_decay`` says that it is.
 """
 
+from functools import cache
+
+import numpy as np
+
 
 def gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay=False):
     """``clip(rescale * g) + wd * w``, or ``clip(rescale * g + wd * w)``; may be ``g`` itself or ``scratch[0]``."""
@@ -24,16 +28,22 @@ def gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay=False):
     return g
 
 
+@cache
+def rest(decay, dtype):
+    """``1 - decay`` in the precision of the array, as the releases compute it: ``1 - 0.999`` differs by 1e-5 there."""
+    return 1.0 - decay if dtype == np.float64 else float(np.float32(1) - np.float32(decay))
+
+
 def running_mean(xp, mean, value, decay, out):
     """``mean = decay * mean + (1 - decay) * value``."""
     xp.multiply(mean, decay, mean)
-    xp.add(mean, xp.multiply(value, 1.0 - decay, out), mean)
+    xp.add(mean, xp.multiply(value, rest(decay, mean.dtype), out), mean)
 
 
 def running_square(xp, mean, value, decay, out):
     """``mean = decay * mean + (1 - decay) * value**2``."""
     xp.multiply(mean, decay, mean)
-    xp.multiply(xp.multiply(value, value, out), 1.0 - decay, out)
+    xp.multiply(xp.multiply(value, value, out), rest(decay, mean.dtype), out)
     xp.add(mean, out, mean)
 
 
@@ -89,7 +99,7 @@ def signum(xp, w, g, states, scratch, lr, wd, rescale, clip, momentum, wd_lh, cl
     mom = states[0]
     g = gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay)
     xp.multiply(mom, momentum, mom)
-    xp.subtract(mom, xp.multiply(g, 1.0 - momentum, out), mom)
+    xp.subtract(mom, xp.multiply(g, rest(momentum, w.dtype), out), mom)
     if wd_lh:
         xp.multiply(w, 1.0 - lr * wd_lh, w)
     xp.add(w, xp.multiply(xp.sign(mom, out), lr, out), w)
@@ -187,7 +197,7 @@ def rmsprop_centered(xp, w, g, states, scratch, lr, wd, rescale, clip, rho, mome
 
 
 def adadelta(xp, w, g, states, scratch, lr, wd, rescale, clip, rho, epsilon):
-    """``a``, ``b`` running means of ``g**2`` and ``d**2``; ``d = sqrt(b + epsilon) / sqrt(a + epsilon) * g; w -= lr * d``."""
+    """``d = sqrt(b + epsilon) / sqrt(a + epsilon) * g; w -= lr * d``; ``a``, ``b`` running means of squares."""
     out, other = scratch
     square, delta = states
     g = gradient(xp, w, g, scratch, wd, rescale, clip)
@@ -227,7 +237,7 @@ def ftml(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsilon
     g = gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay)
     running_square(xp, v, g, beta2, other)
     xp.multiply(z, beta1, z)
-    xp.add(z, xp.multiply(g, 1.0 - beta1, other), z)
+    xp.add(z, xp.multiply(g, rest(beta1, w.dtype), other), z)
     xp.sqrt(xp.multiply(v, 1.0 / (1.0 - beta2 ** t), other), other)
     xp.multiply(xp.add(other, epsilon, other), (1.0 - beta1 ** t) / lr, other)
     xp.subtract(other, xp.multiply(d, beta1, out), out)
@@ -326,7 +336,7 @@ def lans(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsilon
          one_by_one=False):
     """Two LAMB steps in one, along the mean and along the normalised gradient.
 
-    ``one_by_one`` makes the second step see the weight that the first has left.
+    ``one_by_one`` makes the second step decay the weight that the first has left.
     """
     out, other = scratch
     root = xp.empty_like(w)
@@ -343,10 +353,11 @@ def lans(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsilon
     xp.divide(out, root, out)                                # along the gradient
     direction = xp.divide(xp.multiply(mean, of_mean, other), root, root)
     before = w.copy() if not one_by_one else w
+    size = norm(xp, w, other)
     for u, share in ((direction, beta1), (out, 1.0 - beta1)):
         if wd:
             xp.add(u, xp.multiply(before, wd, other), u)
-        ratio = trust_ratio(norm(xp, before, other), norm(xp, u, other), lower, upper)
+        ratio = trust_ratio(size, norm(xp, u, other), lower, upper)
         xp.subtract(w, xp.multiply(u, lr * share * ratio, u), w)
 
 

@@ -241,6 +241,7 @@ class FlatUpdate:
     def _rules(self) -> list[Any]:
         """Count the updates, and find the rule of each weight with its scalars."""
         optimizer = self.optimizer
+        optimizer._set_current_context(self.weights[0].context.device_id)
         counts = optimizer._index_update_count
         param_dict = optimizer.param_dict
         begin = optimizer.begin_num_update

@@ -29,6 +29,7 @@ class Updater:
         if not isinstance(index, (list, tuple)):
             index = index.decode() if isinstance(index, bytes) else index
             self._prepare(index, weight)
+            self.optimizer._set_current_context(weight.context.device_id)
             self.optimizer.update_multi_precision(index, weight, grad, self.states[index])
             return
         flat = self._flat
@@ -39,6 +40,7 @@ class Updater:
             self._prepare(i, w)
         if not indices:
             return
+        self.optimizer._set_current_context(weight[0].context.device_id)
         if is_plain(self.optimizer):
             self._flat = FlatUpdate.build(self, index, indices, grad, weight)
             if self._flat is not None and self._flat.run():
