@@ -1,0 +1,1 @@
+"""A tiny suite for miniature engines: a few functions instead of a whole framework."""
