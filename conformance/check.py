@@ -11,10 +11,16 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from typing import List
 
 import numpy as np
 
 from conformance.tolerance import tolerance_for
+
+
+#: Every failure made since the worker last cleared this list: an engine that swallows exceptions in its callbacks
+#: would otherwise turn a failed check into a pass.
+RAISED: List["CheckFailed"] = []
 
 
 class CheckFailed(AssertionError):
@@ -27,6 +33,7 @@ class CheckFailed(AssertionError):
         self.doing, self.expected, self.got, self.tolerance = doing, expected, got, tolerance
         text = "%s: expected %s, got %s" % (doing, expected, got)
         super(CheckFailed, self).__init__(text + (" (%s)" % tolerance if tolerance else ""))
+        RAISED.append(self)
 
 
 def text_of(value, limit=600):
