@@ -1,0 +1,191 @@
+"""A bench: one worker at a time in which mutants are tried, each in a copy of the engine of its own.
+
+Usually the loaded engine is forked for every mutant, which costs milliseconds. An engine that cannot live in a forked
+process gets a fresh worker for every mutant instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.engine import Engine
+from conformance.errors import EngineFault, HarnessFault
+from conformance.outcome import FAILING, Outcome
+from conformance.process import Ended, Garbled, Late, Reply, WorkerProcess, start_worker
+from conformance.selection import CaseInfo
+
+#: Cases in which one mutant may crash or hang before the rest of its cases are left out.
+ABNORMAL_LIMIT = 3
+
+_ABNORMAL = (Outcome.CRASH, Outcome.TIMEOUT)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one case ended on a broken (or, for the control, an unbroken) engine."""
+
+    case: str
+    rule: str
+    outcome: Outcome
+    message: str = ""
+
+    @property
+    def killed(self) -> bool:
+        """True if the case noticed."""
+        return self.outcome in FAILING
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One mutant, tried: an ending for every case; ``error`` if the mutant itself could not be applied."""
+
+    mutant: str | None
+    endings: tuple[Ending, ...]
+    seconds: float = 0.0
+    error: str = ""
+
+
+class Bench:
+    """Tries mutants of one engine, one after the other.
+
+    config: first line for the worker, without a mutant;  limit: seconds that a case may take;  forked: break forked
+    copies of one worker instead of starting a worker for each.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        interpreter: str,
+        config: Mapping[str, Any],
+        limit: Callable[[CaseInfo], float],
+        forked: bool,
+    ) -> None:
+        self._engine, self._interpreter, self._config = engine, interpreter, dict(config)
+        self._limit, self._forked = limit, forked
+        self._worker: WorkerProcess | None = None
+        self._child: int | None = None
+        self.ready: Mapping[str, Any] = {}
+
+    def start(self) -> Mapping[str, Any]:
+        """Start an unbroken worker, if there is none, and return what it says of itself; raises EngineFault."""
+        if self._worker is None:
+            self._worker, self.ready = start_worker(self._engine, self._interpreter, self._config)
+        return self.ready
+
+    def try_mutant(self, mutant: str | None, cases: Sequence[CaseInfo]) -> Trial:
+        """Run the cases against an engine broken by *mutant*, or unbroken if that is None."""
+        began = time.monotonic()
+        waiting, abnormal = list(cases), 0
+        endings: list[Ending] = []
+        while waiting:
+            try:
+                batch, error = self._batch(mutant, waiting)
+            except (EngineFault, HarnessFault) as fault:
+                return Trial(mutant, tuple(endings), time.monotonic() - began, fault.message)
+            if error:
+                return Trial(mutant, (), time.monotonic() - began, error)
+            endings += batch
+            done = {ending.case for ending in batch}
+            waiting = [case for case in waiting if case.id not in done]
+            abnormal += sum(ending.outcome in _ABNORMAL for ending in batch)
+            if mutant is not None and abnormal >= ABNORMAL_LIMIT:
+                endings += [Ending(case.id, case.rule, Outcome.NOT_RUN) for case in waiting]
+                break
+        return Trial(mutant, tuple(endings), time.monotonic() - began)
+
+    def close(self) -> None:
+        """End the worker and what it forked."""
+        self._end_child()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+
+    # -- one batch: until all cases have ended or one has crashed or hung ---------------------------------------
+
+    def _batch(self, mutant: str | None, cases: Sequence[CaseInfo]) -> tuple[list[Ending], str]:
+        names = [case.id for case in cases]
+        command: dict[str, Any] = {"run": names}
+        if self._forked:
+            self.start()
+            command = {"mutant": mutant, "cases": names}
+        elif self._worker is None or mutant is not None:
+            self.close()
+            config = {**self._config, "mutant": mutant}
+            self._worker, self.ready = start_worker(self._engine, self._interpreter, config)
+        assert self._worker is not None
+        # An answer of the child is read before the next case is sent to it, so a long list must not fill the pipe: the
+        # ids of a whole suite stay far below what the worker reads at once.
+        self._worker.send(command)
+        try:
+            return self._collect(self._worker, cases)
+        finally:
+            if not self._forked and mutant is not None:
+                self.close()
+
+    def _collect(self, worker: WorkerProcess, cases: Sequence[CaseInfo]) -> tuple[list[Ending], str]:
+        by_id = {case.id: case for case in cases}
+        endings: list[Ending] = []
+        current: CaseInfo | None = None
+        error = ""
+        while self._forked or len(endings) < len(cases):
+            limit = self._limit(current) if current else self._engine.timeouts.case
+            reply = worker.receive(time.monotonic() + limit)
+            if not isinstance(reply, dict):
+                left = current or next((case for case in cases[len(endings):]), None)
+                if left is not None:
+                    endings.append(self._lost(reply, left, limit))
+                self._stop(reply)
+                break
+            if "child" in reply:
+                self._child = int(reply["child"])
+            elif "broken" in reply:
+                error = str(reply.get("error", ""))
+            elif "start" in reply:
+                current = by_id[reply["start"]]
+            elif "end" in reply:
+                case = by_id[reply["end"]]
+                endings.append(Ending(case.id, case.rule, Outcome(reply["outcome"]), reply.get("message") or ""))
+                current = None
+            elif "ended" in reply:
+                self._child = None
+                if current is not None:
+                    endings.append(self._lost(Ended(int(reply["status"])), current, limit))
+                elif len(endings) < len(cases) and not error:
+                    # It died between two cases: the next one is charged with it, so that every trial comes to an end.
+                    endings.append(self._lost(Ended(int(reply["status"])), cases[len(endings)], limit))
+                break
+        return endings, error
+
+    @staticmethod
+    def _lost(reply: Reply, case: CaseInfo, limit: float) -> Ending:
+        if isinstance(reply, Late):
+            return Ending(case.id, case.rule, Outcome.TIMEOUT, f"no end within {limit:g} s")
+        if isinstance(reply, Garbled):
+            message = f"the engine wrote into the harness's pipe: {reply.line!r}"
+            return Ending(case.id, case.rule, Outcome.CRASH, message)
+        return Ending(case.id, case.rule, Outcome.CRASH, str(reply))
+
+    def _stop(self, reply: Reply) -> None:
+        """End what hangs or speaks nonsense: the child if there is one and its parent lives, else the worker."""
+        worker = self._worker
+        if isinstance(reply, Late) and self._child is not None and worker is not None:
+            self._end_child()
+            answer = worker.receive(time.monotonic() + 5)
+            while isinstance(answer, dict) and "ended" not in answer:
+                answer = worker.receive(time.monotonic() + 5)
+            if isinstance(answer, dict):
+                return
+        self.close()
+
+    def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            for end in (os.killpg, os.kill):  # it may not have its own group yet
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    end(child, signal.SIGKILL)
