@@ -15,6 +15,7 @@ _COLOURS = {
     "no-surprise": "#1c6ea4",
     "surprise": "#a66a00",
     "nothing-run": "#6b7280",
+    "incomplete": "#6b7280",
 }
 
 #: Widths of a 11 px sans-serif by kind of letter; textLength makes the text fit whatever font is there.

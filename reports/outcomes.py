@@ -61,6 +61,7 @@ VERDICTS = {
     "no-surprise": "no surprise",
     "surprise": "surprises",
     "nothing-run": "nothing was run",
+    "incomplete": "ended early",
 }
 
 

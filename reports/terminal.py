@@ -25,6 +25,7 @@ _VERDICT_STYLES = {
     "no-surprise": "bold cyan",
     "surprise": "bold yellow",
     "nothing-run": "bold yellow",
+    "incomplete": "bold yellow",
 }
 
 

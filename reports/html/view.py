@@ -170,6 +170,8 @@ def _sentence(report: Report, index: int, engine: Engine) -> str:
     failing = [rule for rule, cell in cells if OUTCOMES[cell.state].group == "failed"]
     if result.verdict == "nothing-run":
         return "No case was run, so nothing is known about this engine."
+    if result.verdict == "incomplete":
+        return "The run ended early; what had been run until then says nothing about the rest."
     if result.inventory is not None:
         if result.surprises:
             number = plural(len(result.surprises), "rule")
