@@ -298,7 +298,7 @@ class CosineEmbeddingLoss(Loss):
         input1 = _like(F, input1, input2)
         product = F.sum(input1 * input2, axis=-1).reshape((-1, 1))
         norms = F.norm(input1, axis=-1).reshape((-1, 1)) * F.norm(input2, axis=-1).reshape((-1, 1))
-        cosine = F.broadcast_div(product, F.broadcast_maximum(norms, F.full_like(norms, 1e-12)))
+        cosine = product / F.maximum(norms, 1e-12)
         label = label.reshape((-1, 1))
         loss = F.where(label == 1, 1 - cosine, F.relu(cosine - self._margin))
         return _weighted(F, loss, self._weight, sample_weight)

@@ -1,0 +1,105 @@
+"""BatchNorm: normalisation with the statistics of the batch in training, with running ones otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..op import Bool, Float, Int, normal_axis, register
+from . import _moments
+from ._nn import channel_shape, require_float, require_shape
+from .shapes import completes, merge
+
+
+def _axis(ndim: int, params: dict[str, Any]) -> int:
+    return normal_axis(params['axis'], ndim, f'Channel axis out of range: axis={params["axis"]}, ndim={ndim}')
+
+
+def _infer(arrays: Any, params: dict[str, Any]) -> None:
+    require_float('BatchNorm', arrays[0])
+    channels = arrays[0].shape[_axis(arrays[0].ndim, params)]
+    for vector in arrays[1:]:
+        require_shape('BatchNorm', vector.shape, (channels,))
+
+
+@completes('BatchNorm')
+def _complete(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    vector = (shapes[0][params['axis']],)
+    return [shapes[0], *(merge(shape, vector) for shape in shapes[1:])]
+
+
+def _from_batch(params: dict[str, Any]) -> bool:
+    return bool(params.get('is_train')) and not params['use_global_stats']
+
+
+def _advance(running: Any, batch: Any, momentum: float) -> None:
+    """Move running statistics towards those of the batch, in place; arrays of either front end."""
+    target, value = getattr(running, '_data', running), getattr(batch, '_data', batch)
+    target *= target.dtype.type(momentum)
+    target += (value * (1 - momentum)).astype(target.dtype, copy=False)
+
+
+def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    data, gamma, _, running_mean, running_variance = inputs
+    axis = params['axis'] % data.ndim
+    vector = channel_shape(data.ndim, axis, data.shape[axis])
+    others = tuple(i for i in range(data.ndim) if i != axis)
+    og = ograds[0]
+    shaped = F.reshape(F.ones_like(gamma) if params['fix_gamma'] else gamma, shape=vector)
+    if _from_batch(params):
+        # Running statistics move when the gradient is computed, not before (rule GLUON-HYBRID-025).
+        _advance(running_mean, outputs[1], params['momentum'])
+        _advance(running_variance, outputs[3], params['momentum'])
+        of_data, of_gamma, of_beta = F._affine_norm_backward(
+            og, data, shaped, F.reshape(outputs[1], shape=vector), F.reshape(outputs[2], shape=vector), axes=others,
+            eps=params['eps'])
+    else:
+        scale = F.reshape(1 / F.sqrt(running_variance + params['eps']), shape=vector)
+        half = data.dtype != gamma.dtype
+        wide_og = F.cast(og, dtype=_name(gamma)) if half else og
+        wide_data = F.cast(data, dtype=_name(gamma)) if half else data
+        normal = F.broadcast_mul(F.broadcast_sub(wide_data, F.reshape(running_mean, shape=vector)), scale)
+        of_data = F.broadcast_mul(wide_og, scale * shaped)
+        of_gamma = F._sum_like(wide_og * normal, shaped)
+        of_beta = F._sum_like(wide_og, shaped)
+        if half:
+            of_data = F.cast(of_data, dtype=_name(data))
+    of_gamma = F.zeros_like(gamma) if params['fix_gamma'] else F.reshape(of_gamma, shape=gamma.shape)
+    return of_data, of_gamma, F.reshape(of_beta, shape=gamma.shape), None, None
+
+
+def _name(array: Any) -> str:
+    dtype = array.dtype
+    return str(getattr(dtype, 'name', None) or dtype.__name__)
+
+
+@register('BatchNorm', 'BatchNorm_v1', inputs=('data', 'gamma', 'beta', 'moving_mean', 'moving_var'), mixed=True,
+          num_outputs=4, visible=lambda params: 3 if params['output_mean_var'] else 1,
+          params={'eps': Float(1e-3, 'is added to the variance'),
+                  'momentum': Float(0.9, 'how much of the running statistics stays'),
+                  'fix_gamma': Bool(True, 'set gamma to 1 and give it no gradient'),
+                  'use_global_stats': Bool(False, 'use the running statistics in training too'),
+                  'output_mean_var': Bool(False, 'give mean and inverse standard deviation too'),
+                  'axis': Int(1, 'the axis of the channels'), 'cudnn_off': Bool(False),
+                  'min_calib_range': Float(None, none=True), 'max_calib_range': Float(None, none=True)},
+          mutates=(1, 3, 4), infer=_infer, grad=_grad, rules=('GLUON-HYBRID-025', 'FP16-REDUCE-001'))
+def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any, eps: float = 1e-3,
+                momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False,
+                output_mean_var: bool = False, axis: int = 1, is_train: bool = False,
+                **ignored: Any) -> tuple[Any, ...]:
+    """(x - mean) / sqrt(variance + eps) · gamma + beta per channel.
+
+    In training mode mean and variance are those of the batch, and backward moves moving_mean and moving_var towards them;
+    otherwise, and with use_global_stats, the moving ones are used. fix_gamma writes 1 into gamma.
+    """
+    axis %= data.ndim
+    if fix_gamma:
+        gamma[...] = 1
+    vector = channel_shape(data.ndim, axis, data.shape[axis])
+    if is_train and not use_global_stats:
+        mean, variance, scale = _moments.moments(xp, data, tuple(i for i in range(data.ndim) if i != axis), eps)
+    else:
+        mean, variance = moving_mean.reshape(vector), moving_var.reshape(vector)
+        scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
+    out = _moments.normalise_affine(xp, data, mean, scale, gamma.reshape(vector), beta.reshape(vector))
+    return (out.astype(data.dtype, copy=False), mean.reshape(-1).copy(), scale.reshape(-1),
+            variance.reshape(-1).copy())
