@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -102,13 +104,14 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = 'write') -> 
     ``grad_reqs`` is one of null, write and add, or a list of them. Another word raises KeyError.
     """
     if not isinstance(variables, (list, tuple)):
+        assert not isinstance(gradients, (list, tuple)), 'one variable needs one gradient, not a list'
         variables, gradients = [variables], [gradients]
     reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
     if len(variables) != len(gradients) or len(reqs) != len(variables):
         raise MXNetError(f'mark_variables expects lists of equal length, got {len(variables)} variables, '
                          f'{len(gradients)} gradients and {len(reqs)} requests')
     for variable, gradient, req in zip(variables, gradients, reqs):
-        variable._node = tape.Leaf(gradient, _check_req(req))
+        variable._node = tape.Leaf(gradient, _check_req(req), variable._data.dtype)
         variable._index = 0
 
 
@@ -117,17 +120,16 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _parse_heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any] | None]:
-    single = not isinstance(heads, (list, tuple))
     heads = _as_list(heads)
     if head_grads is None:
         return heads, None
-    if single:
-        head_grads = _as_list(head_grads)
+    head_grads = _as_list(head_grads)
     if len(heads) != len(head_grads):
-        raise AssertionError('heads and head_grads must be lists of the same length')
+        raise AssertionError(f'heads and head_grads must be lists of the same length: {len(heads)} vs. '
+                             f'{len(head_grads)}')
     for gradient in head_grads:
         if gradient is not None:
-            _ = gradient._data     # anything but an array is an AttributeError (AUTOGRAD-BACK-004)
+            _ = gradient.handle     # anything but an array is an AttributeError (AUTOGRAD-BACK-004)
     return heads, list(head_grads)
 
 
@@ -237,25 +239,30 @@ def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) ->
 
 def _function_backward(function: Function, described: list[Any], count: int) -> Callable[..., Any]:
     def run(node: Any, ograds: list[Any]) -> list[Any]:
-        wrapped = []
         recorded = any(g is not None and hasattr(g, '_node') for g in ograds)
+        wrapped = []
         for gradient, (shape, dtype, ctx) in zip(ograds, described):
-            if gradient is None:
-                gradient = np.zeros(shape, dtype)
-            wrapped.append(gradient if hasattr(gradient, '_node') else wrap(gradient, ctx))
+            raw = np.zeros(shape, dtype) if gradient is None else getattr(gradient, '_data', gradient)
+            array = wrap(raw.view(), ctx)
+            array._data.flags.writeable = False
+            if recorded and gradient is not None:
+                array._node, array._index = gradient._node, getattr(gradient, '_index', 0)
+            wrapped.append(array)
         previous = set_recording(False)
         try:
             result = function.backward(*wrapped)
+            result = list(result) if isinstance(result, (list, tuple)) else [result]
+            if len(result) != count:
+                raise ValueError(f'{type(function).__name__}.backward must return exactly the same number of NDArrays as '
+                                 f'the number of inputs: expected {count}, got {len(result)}')
+            for gradient in result:
+                if not hasattr(gradient, '_data'):
+                    raise TypeError(f'{type(function).__name__}.backward must return NDArrays, got {type(gradient)}')
         except Exception as error:
-            raise MXNetError(f'backward of {type(function).__name__} failed: {error!r}') from error
+            sys.stdout.write(f'Error in Function.backward: {traceback.format_exc()}\n')
+            raise MXNetError(f'Error in Function.backward of {type(function).__name__}: {error!r}') from error
         finally:
             set_recording(previous)
-        result = list(result) if isinstance(result, (list, tuple)) else [result]
-        if len(result) != count:
-            raise MXNetError(f'backward of {type(function).__name__} must return {count} gradients, got {len(result)}')
-        for gradient in result:
-            if not hasattr(gradient, '_data'):
-                raise MXNetError(f'backward of {type(function).__name__} must return NDArrays, got {type(gradient)}')
         return result if recorded else [g._data for g in result]
 
     return run

@@ -72,6 +72,9 @@ def transfer(data: Any, ctx: Context) -> Any:
 def memory_info(ctx: Context) -> tuple[int, int]:
     """Free and total memory in bytes."""
     if ctx.is_gpu:
+        if not gpu_count():
+            raise MXNetError(f'No memory information for {ctx}: This call is only supported for MXNet built with CUDA '
+                             f'support, which here means the extra "gpu" and an NVIDIA device.')
         xp = module(ctx)
         with xp.cuda.Device(ctx.device_id):
             free, total = xp.cuda.runtime.memGetInfo()

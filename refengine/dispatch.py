@@ -179,8 +179,12 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
     else:
         ctx = as_context(ctx)
         cls = NDArray
+    late = None
     if op.infer is not None:
-        op.infer(arrays, params)
+        try:
+            op.infer(arrays, params)
+        except LateError as error:
+            late = error
 
     outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
     recording = state.recording
@@ -202,7 +206,11 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
         if 'out' in injected and len(outs) == 1:
             call['out'] = outs[0]._data
     xp = device.module(ctx) if ctx.device_typeid == 2 else np
-    outputs = compute(op, xp, arrays, call)
+    if late is None:
+        outputs = compute(op, xp, arrays, call)
+    else:
+        failure = engine.Failure(late.error)
+        outputs = tuple(engine.fail(o, failure) for o in late.outputs)
     if 'out' in injected:
         call.pop('out', None)
     visible = op.visible_count(params)

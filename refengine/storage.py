@@ -16,6 +16,7 @@ LARGE = 64 * 1024
 _lock = threading.Lock()
 _free: dict[int, list[np.ndarray]] = {}
 _kept = 0
+_leased = 0
 _limit = env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
 
 
@@ -50,7 +51,7 @@ def _round(size: int) -> int:
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """A numpy array without defined content, from the pool when it is large."""
-    global _kept
+    global _kept, _leased
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
     if size < LARGE:
@@ -96,3 +97,8 @@ def empty_cache(ctx: Any = None) -> None:
 def kept_bytes() -> int:
     """How many bytes are kept for reuse."""
     return _kept
+
+
+def used_bytes() -> int:
+    """How many bytes large arrays use; what is kept for reuse counts as free."""
+    return _leased

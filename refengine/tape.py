@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from .base import MXNetError
@@ -28,16 +29,17 @@ _sequence = itertools.count()
 class Leaf:
     """A variable: what ``attach_grad`` puts behind an array."""
 
-    __slots__ = ('grad', 'req', 'fresh')
+    __slots__ = ('grad', 'req', 'fresh', 'dtype')
 
     alive = True
     sequence = -1
     parents: Sequence[Any] = ()
 
-    def __init__(self, grad: Any, req: str) -> None:
+    def __init__(self, grad: Any, req: str, dtype: Any) -> None:
         self.grad = grad
         self.req = req
         self.fresh = False
+        self.dtype = dtype        # of the variable, which its gradients have as well
 
 
 class Node:
@@ -64,8 +66,15 @@ class Node:
         self.params = self.backward = None
 
 
+FREED = ('There are no inputs in computation graph that require gradients: a part of the graph was freed by an earlier '
+         'backward; pass retain_graph=True to the first one to differentiate it twice.')
+
+
 def _reachable(heads: Sequence[tuple[Any, int]]) -> tuple[list[Node], list[Leaf]]:
-    """Nodes in reverse order of recording, and the variables, that the heads depend on."""
+    """Nodes in reverse order of recording, and the variables, that the heads depend on.
+
+    MXNetError when a part of the graph was freed: the gradient would silently lack its share.
+    """
     seen: set[Any] = set()
     nodes: list[Node] = []
     leaves: list[Leaf] = []
@@ -79,7 +88,7 @@ def _reachable(heads: Sequence[tuple[Any, int]]) -> tuple[list[Node], list[Leaf]
             leaves.append(node)
             continue
         if not node.alive:
-            raise MXNetError(NOT_IN_GRAPH)
+            raise MXNetError(FREED)
         nodes.append(node)
         for parent in node.parents:
             if parent is not None:
@@ -87,6 +96,31 @@ def _reachable(heads: Sequence[tuple[Any, int]]) -> tuple[list[Node], list[Leaf]
     if len(nodes) > 1:
         nodes.sort(key=lambda n: n.sequence, reverse=True)
     return nodes, leaves
+
+
+def _hand_on(node: Node, result: Sequence[Any], grads: dict[Any, list[Any]]) -> None:
+    """Add the gradients of a node's inputs to what its parents have got so far.
+
+    A gradient may be a function of no arguments, which is called only when somebody needs its result.
+    """
+    for parent, gradient in zip(node.parents, result):
+        if parent is None or gradient is None:
+            continue
+        target, index = parent
+        leaf = target.sequence < 0
+        if leaf and target.req == 'null':
+            continue
+        if gradient.__class__ is FunctionType:
+            gradient = gradient()
+            if gradient is None:
+                continue
+        slots = grads.get(target)
+        if slots is None:
+            if leaf or len(target.outputs) == 1:
+                grads[target] = [gradient]
+                continue
+            slots = grads[target] = [None] * len(target.outputs)
+        slots[index] = gradient if slots[index] is None else slots[index] + gradient
 
 
 def _first_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None:
@@ -105,14 +139,7 @@ def _first_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None
                 continue
             _complete(node, ograds, xp.zeros_like)
             result = node.op.grad(dispatch.raw(xp), ograds, node.inputs, node.outputs, node.params)
-        for parent, gradient in zip(node.parents, result):
-            if parent is None or gradient is None:
-                continue
-            target, index = parent
-            slots = grads.get(target)
-            if slots is None:
-                slots = grads[target] = [None] * (1 if target.sequence < 0 else len(target.outputs))
-            slots[index] = gradient if slots[index] is None else slots[index] + gradient
+        _hand_on(node, result, grads)
 
 
 def _complete(node: Node, ograds: list[Any], zeros_like: Any) -> None:
@@ -150,14 +177,7 @@ def _second_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> Non
                 if ograds[index] is None and index < node.op.visible_count(node.params):
                     ograds[index] = ndarray.zeros_like(array)
             result = node.op.grad(ndarray, ograds, inputs, outputs, node.params)
-        for parent, gradient in zip(node.parents, result):
-            if parent is None or gradient is None:
-                continue
-            target, index = parent
-            slots = grads.get(target)
-            if slots is None:
-                slots = grads[target] = [None] * (1 if target.sequence < 0 else len(target.outputs))
-            slots[index] = gradient if slots[index] is None else slots[index] + gradient
+        _hand_on(node, result, grads)
 
 
 def entry_of(array: Any) -> tuple[Any, int]:
@@ -175,7 +195,7 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
     Without ``variables`` the gradients go into the buffers of the leaves; with them they come back as raw arrays, or as
     recorded arrays under ``create_graph``.
     """
-    from . import device, dispatch, engine
+    from . import device, dispatch
 
     entries = [entry_of(h) for h in heads]
     nodes, leaves = _reachable(entries)
@@ -185,11 +205,11 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
         for index, variable in enumerate(variables):
             node = variable._node
             if node is None or node.sequence >= 0 or node.req == 'null':
-                raise MXNetError(f'The {index}-th variable does not require gradient: it has to be marked with '
-                                 f'attach_grad before it is used (does not require gradient)')
+                raise MXNetError(f'Cannot differentiate with respect to the {index + 1}-th variable because it does not '
+                                 f'require gradient.')
             if node not in leaves:
-                raise MXNetError(f'Cannot differentiate with respect to the {index}-th variable because it is '
-                                 f'unreachable from the heads')
+                raise MXNetError(f'Cannot differentiate with respect to the {index + 1}-th variable because it is '
+                                 f'unreachable from the outputs.')
             wanted.append(node)
     elif not any(leaf.req != 'null' for leaf in leaves):
         raise MXNetError('There are no inputs in computation graph that require gradients.')
@@ -208,7 +228,8 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
                 raise MXNetError(f'The head gradient has shape {given.shape}, expected {head.shape} '
                                  f'(shape of the {position}-th head)')
             if given._data.dtype != head._data.dtype:
-                raise MXNetError(f'The head gradient has dtype {given._data.dtype}, expected {head._data.dtype}')
+                raise MXNetError(f'The data type do not match: the head gradient has dtype {given._data.dtype}, expected '
+                                 f'{head._data.dtype}')
             gradient = given._data
         if create_graph:
             gradient = given if given is not None else dispatch.wrap(gradient, head._ctx.home)
@@ -240,13 +261,19 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
     if not retain_graph:
         for node in nodes:
             node.free()
-    _ = engine
     return result
+
+
+def _bad_buffer(expected: Any, given: Any) -> MXNetError:
+    return MXNetError(f'Incompatible attr in node backward at 0-th output: expected {expected}, got {given}: the gradient '
+                      f'buffer does not fit the variable')
 
 
 def _store(leaf: Leaf, slots: list[Any] | None, create_graph: bool) -> None:
     """Write or add a gradient into the buffer of a variable and mark it as fresh."""
     buffer = leaf.grad
+    if buffer._data.dtype != leaf.dtype:
+        raise _bad_buffer(leaf.dtype, buffer._data.dtype)
     leaf.fresh = True
     gradient = None if slots is None else slots[0]
     if gradient is None:
@@ -255,8 +282,7 @@ def _store(leaf: Leaf, slots: list[Any] | None, create_graph: bool) -> None:
         return
     data = gradient._data if create_graph else gradient
     if data.shape != buffer.shape:
-        raise MXNetError(f'The gradient has shape {data.shape}, but the gradient buffer of the variable has shape '
-                         f'{buffer.shape}')
+        raise _bad_buffer(data.shape, buffer.shape)
     if leaf.req == 'add':
         buffer._write(buffer._data + data)
     else:

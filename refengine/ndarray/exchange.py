@@ -31,16 +31,17 @@ class _Holder:
 def to_dlpack_for_read(data: Any) -> Any:
     """A capsule over the memory of an array; waits for its value."""
     engine.wait(data._data)
-    return data._data.__dlpack__()
+    return data._data.__dlpack__(max_version=(1, 0))
 
 
 def to_dlpack_for_write(data: Any) -> Any:
     """A capsule over the memory of an array, for writing."""
     engine.wait(data._data)
-    return data._data.__dlpack__()
+    return data._data.__dlpack__(max_version=(1, 0))
 
 
 def from_dlpack(dlpack: Any) -> Any:
     """The array behind a capsule, on cpu(0), over the same memory; a capsule can be consumed once (ND-DLPACK-001)."""
-    assert _api.PyCapsule_IsValid(dlpack, b'dltensor') == 1, 'a DLPack capsule can be consumed only once'
+    fresh = any(_api.PyCapsule_IsValid(dlpack, name) == 1 for name in (b'dltensor', b'dltensor_versioned'))
+    assert fresh, 'a DLPack capsule can be consumed only once'
     return dispatch.wrap(np.from_dlpack(_Holder(dlpack)), Context('cpu', 0))

@@ -54,8 +54,10 @@ def stride(x: NDArray) -> tuple[int, ...]:
 
 def debug_print(x: NDArray) -> str:
     """Print one line about an array, without waiting for its value, and return the line (rule DIAG-PRINT-001)."""
-    line = (f'NDArray handle={x.handle:#x} ctx={x.context} shape={x.shape} stride={x.stride} '
-            f'dtype={np.dtype(x.dtype).name}')
+    if not isinstance(x, NDArray):
+        raise TypeError(f'debug_print expects an NDArray, got {type(x)}')
+    line = (f'NDArray(handle={x.handle:#x}, ctx={x.context}, shape={x.shape}, stride={x.stride}, '
+            f'dtype={np.dtype(x.dtype).name})')
     sys.stdout.write(line + '\n')
     return line
 

@@ -210,13 +210,13 @@ def _assign(data: Any, parts: Any, raw: Any) -> None:
     target = data[parts].shape if parts is not Ellipsis else data.shape
     shape = raw.shape
     extra = len(shape) - len(target)
+    if data.ndim == 0 and raw.size != 1:
+        raise ValueError('setting an array element with a sequence.')
     if extra > 0:
         if any(n != 1 for n in shape[:extra]):
             raise _no_fit(shape, target)
         raw = raw.reshape(shape[extra:])
     if any(a not in (1, b) for a, b in zip(reversed(raw.shape), reversed(target))):
-        if not target and raw.size > 1:
-            raise ValueError('setting an array element with a sequence.') if data.ndim == 0 else _no_fit(shape, target)
         if raw.size != 1:
             raise _no_fit(shape, target)
         raw = raw.reshape(())

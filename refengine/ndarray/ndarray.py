@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,20 @@ def _rebuild(cls: type, data: np.ndarray) -> Any:
     return wrap(data, Context('cpu', 0), cls)
 
 
+class _Handle(NamedTuple):
+    """An array that was allocated but not made yet."""
+
+    data: Any
+    ctx: Context
+
+
+def _new_alloc_handle(shape: Any, ctx: Context, delay_alloc: bool, dtype: Any = np.float32) -> _Handle:
+    """Memory for an array; with delay_alloc none is taken, so that the device need not be there."""
+    if delay_alloc:
+        return _Handle(np.broadcast_to(np.zeros((), dtype), shape), ctx)
+    return _Handle(device.module(ctx).empty(shape, dtype), ctx)
+
+
 class NDArray:
     """An array of one element type on one context (``stype`` default).
 
@@ -42,7 +56,9 @@ class NDArray:
     __array_ufunc__ = None       # numpy operators give way to the reflected ones here
 
     def __init__(self, data: Any = None, ctx: Context | None = None) -> None:
-        """Wrap a raw array without a copy; programs use ``mx.nd.array``."""
+        """Wrap a raw array (or a handle of ``_new_alloc_handle``) without a copy; programs use ``mx.nd.array``."""
+        if isinstance(data, _Handle):
+            data, ctx = data
         self._data = data
         self._ctx = ctx if ctx is not None else current_context()
         self._node = None
@@ -92,6 +108,11 @@ class NDArray:
         return self if self._data.ndim < 2 else self.transpose()
 
     @property
+    def writable(self) -> bool:
+        """Whether the content may be overwritten; gradients handed to a Function may not."""
+        return bool(getattr(self._data.flags, 'writeable', True))
+
+    @property
     def handle(self) -> int:
         """A number that identifies the array while it lives."""
         return id(self)
@@ -133,6 +154,9 @@ class NDArray:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
 
     # ---- raw access --------------------------------------------------------------------------------------------
 
@@ -249,7 +273,7 @@ class NDArray:
         from ..autograd import _check_req
         req = _check_req(grad_req)
         buffer = wrap(device.module_of(self._data).zeros(self._data.shape, self._data.dtype), self._ctx, type(self))
-        self._node = Leaf(buffer, req)
+        self._node = Leaf(buffer, req, self._data.dtype)
         self._index = 0
 
     def drop_grad(self) -> None:

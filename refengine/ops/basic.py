@@ -199,7 +199,7 @@ def _all_finite(xp: Any, data: Any, init_output: bool = True) -> Any:
 
 
 @register('multi_all_finite', variadic=True, mixed=True, rules=('ND-FINITE-002',),
-          params={'init_output': Bool(True)})
-def _multi_all_finite(xp: Any, *data: Any, init_output: bool = True) -> Any:
+          params={'init_output': Bool(True), 'num_arrays': Int(0, 'how many arrays there are')})
+def _multi_all_finite(xp: Any, *data: Any, init_output: bool = True, num_arrays: int = 0) -> Any:
     """1 if every element of every array is finite, else 0, as float32."""
     return xp.asarray([all(bool(xp.isfinite(x).all()) for x in data)], dtype=np.float32)

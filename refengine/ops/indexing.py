@@ -348,12 +348,19 @@ def _where_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> 
     return F.zeros_like(condition), F.where(condition, og, zero), F.where(condition, zero, og)
 
 
-@register('where', inputs=('condition', 'x', 'y'), mixed=True, infer=_check_where, grad=_where_grad,
+def _late_bool(arrays: Any, params: Any) -> None:
+    _check_where(arrays, params)
+    if arrays[0].dtype == bool:
+        raise LateError(MXNetError('Operator where: the condition must be numeric, expected a number type, got bool'),
+                        (arrays[1].copy(),))
+
+
+@register('where', inputs=('condition', 'x', 'y'), mixed=True, infer=_late_bool, grad=_where_grad,
           samples=((('mask:2x3', (2, 3), (2, 3)), {}), (('mask:2', (2, 3), (2, 3)), {})),
           rules=('ND-WHERE-001', 'ND-WHERE-002'))
 def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     """Elements of x where the condition is not zero, else of y; a vector selects rows."""
-    mask = condition if condition.dtype == bool else condition != 0
+    mask = condition if condition.dtype == bool else condition != 0     # bool comes from gradients only
     if mask.ndim < x.ndim:
         mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
     return xp.where(mask, x, y)

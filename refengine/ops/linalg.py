@@ -34,6 +34,10 @@ def _matrices(name: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -
     return left, right, (lead + rest) or (1,)
 
 
+def _value(gradient: Any) -> Any:
+    return gradient() if callable(gradient) else gradient
+
+
 def _dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
     a, b = inputs
     og = ograds[0]
@@ -50,7 +54,7 @@ def _dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tu
         elif b.ndim == 1:
             shape = (rows,)
         ga, gb = _dot_grad(F, [F.reshape(og, shape=shape)], (left, right), None, {'transpose_a': ta, 'transpose_b': tb})
-        return F.reshape(ga, shape=a.shape), F.reshape(gb, shape=b.shape)
+        return lambda: F.reshape(_value(ga), shape=a.shape), lambda: F.reshape(_value(gb), shape=b.shape)
     if a.ndim == 1 and b.ndim == 1:
         return F._expand_like(og, b) * b, F._expand_like(og, a) * a
     if b.ndim == 1:
@@ -61,15 +65,13 @@ def _dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tu
         gb = F.dot(F.reshape(og, shape=(-1, 1)), F.reshape(a, shape=(1, -1))) if tb else F.dot(
             F.reshape(a, shape=(-1, 1)), F.reshape(og, shape=(1, -1)))
         return F.dot(og, b) if tb else F.dot(b, og), gb
-    if ta:
-        ga = F.dot(b, og, transpose_a=tb, transpose_b=True)
-    else:
-        ga = F.dot(og, b, transpose_b=not tb)
-    if tb:
-        gb = F.dot(og, a, transpose_a=True, transpose_b=ta)
-    else:
-        gb = F.dot(a, og, transpose_a=not ta)
-    return ga, gb
+    def of_a() -> Any:
+        return F.dot(b, og, transpose_a=tb, transpose_b=True) if ta else F.dot(og, b, transpose_b=not tb)
+
+    def of_b() -> Any:
+        return F.dot(og, a, transpose_a=True, transpose_b=ta) if tb else F.dot(a, og, transpose_a=not ta)
+
+    return of_a, of_b
 
 
 @register('dot', inputs=('lhs', 'rhs'), params={**_TRANSPOSE, **_STYPE}, grad=_dot_grad, samples=(
@@ -191,3 +193,190 @@ def _syrk(xp: Any, A: Any, transpose: bool = False, alpha: float = 1.0) -> Any:
     """alpha · A · Aᵀ, or alpha · Aᵀ · A with transpose."""
     other = A.swapaxes(-1, -2)
     return xp.matmul(other, A) * A.dtype.type(alpha) if transpose else xp.matmul(A, other) * A.dtype.type(alpha)
+
+
+# ---- triangular matrices and decompositions ----------------------------------------------------------------------------
+
+def _lower(xp: Any, x: Any, lower: bool = True) -> Any:
+    return xp.tril(x) if lower else xp.triu(x)
+
+
+def _square(name: str, x: Any) -> None:
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise MXNetError(f'Operator {name}: the input must be square matrices, got {shape_text(x.shape)}')
+
+
+@register('_linalg_potrf', 'linalg_potrf', inputs=('A',), params={'lower': Bool(True)}, samples=(
+    (('posdef:3',), {}), (('posdef:3',), {'lower': False})),
+    grad=lambda F, ograds, inputs, outputs, params: (_potrf_grad(F, ograds[0], outputs[0], params['lower']),))
+def _potrf(xp: Any, A: Any, lower: bool = True) -> Any:
+    """The Cholesky factor of positive definite matrices."""
+    _square('_linalg_potrf', A)
+    try:
+        factor = xp.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        raise LateError(MXNetError('Cholesky factorization failed: the matrix is not positive definite'),
+                        (np.zeros(A.shape, A.dtype),)) from None
+    return factor if lower else xp.ascontiguousarray(factor.swapaxes(-1, -2))
+
+
+def _potrf_grad(F: Any, og: Any, factor: Any, lower: bool) -> Any:
+    if not lower:
+        factor, og = F.swapaxes(factor, dim1=factor.ndim - 1, dim2=factor.ndim - 2), F.swapaxes(
+            og, dim1=og.ndim - 1, dim2=og.ndim - 2)
+    inner = F.linalg_gemm2(factor, og, transpose_a=True)
+    half = F._tril_half(inner)
+    inverse = F.linalg_inverse(factor)
+    whole = F.linalg_gemm2(F.linalg_gemm2(inverse, half, transpose_a=True), inverse)
+    return (whole + F.swapaxes(whole, dim1=whole.ndim - 1, dim2=whole.ndim - 2)) * 0.5
+
+
+@register('_tril_half', grad=lambda F, ograds, inputs, outputs, params: (F._tril_half(ograds[0]),))
+def _tril_half(xp: Any, data: Any) -> Any:
+    """The lower triangle with its diagonal halved."""
+    return xp.tril(data) * (1 - 0.5 * xp.eye(data.shape[-1], dtype=data.dtype))
+
+
+@register('_linalg_inverse', 'linalg_inverse', inputs=('A',), samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (-F.linalg_gemm2(
+              F.linalg_gemm2(outputs[0], ograds[0], transpose_a=True), outputs[0], transpose_b=True),))
+def _inverse(xp: Any, A: Any) -> Any:
+    """The inverse of matrices."""
+    _square('_linalg_inverse', A)
+    try:
+        return xp.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        raise LateError(MXNetError('the inverse of a singular matrix does not exist'), (np.zeros(A.shape, A.dtype),)) from None
+
+
+@register('_linalg_potri', 'linalg_potri', inputs=('A',), params={'lower': Bool(True)}, samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_potri_grad(F, ograds[0], inputs[0], params['lower']),))
+def _potri(xp: Any, A: Any, lower: bool = True) -> Any:
+    """The inverse of a positive definite matrix from its Cholesky factor."""
+    _square('_linalg_potri', A)
+    half = xp.linalg.inv(_lower(xp, A, lower))
+    return xp.matmul(half.swapaxes(-1, -2), half) if lower else xp.matmul(half, half.swapaxes(-1, -2))
+
+
+def _potri_grad(F: Any, og: Any, A: Any, lower: bool) -> Any:
+    factor = F._triangle(A, lower=lower)
+    inverse = F.linalg_inverse(factor)
+    both = og + F.swapaxes(og, dim1=og.ndim - 1, dim2=og.ndim - 2)
+    g = F.linalg_gemm2(inverse, both) if lower else F.linalg_gemm2(both, inverse)
+    g = -F.linalg_gemm2(F.linalg_gemm2(inverse, g, transpose_a=True), inverse, transpose_b=True)
+    return F._triangle(g, lower=lower)
+
+
+@register('_triangle', params={'lower': Bool(True)},
+          grad=lambda F, ograds, inputs, outputs, params: (F._triangle(ograds[0], lower=params['lower']),))
+def _triangle(xp: Any, data: Any, lower: bool = True) -> Any:
+    """One triangle of matrices, the other zero."""
+    return _lower(xp, data, lower)
+
+
+_TRIANGULAR = {'transpose': Bool(False), 'rightside': Bool(False), 'lower': Bool(True), 'alpha': Float(1.0)}
+
+
+def _trmm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
+    (A, B), og, p = inputs, ograds[0], params
+    gb = F.linalg_trmm(A, og, transpose=not p['transpose'], rightside=p['rightside'], lower=p['lower'], alpha=p['alpha'])
+    left, right = (B, og) if p['rightside'] else (og, B)
+    if p['rightside']:
+        ga = F.linalg_gemm2(og, B, transpose_a=True, alpha=p['alpha']) if p['transpose'] else F.linalg_gemm2(
+            left, right, transpose_a=True, alpha=p['alpha'])
+    else:
+        ga = F.linalg_gemm2(B, og, transpose_b=True, alpha=p['alpha']) if p['transpose'] else F.linalg_gemm2(
+            left, right, transpose_b=True, alpha=p['alpha'])
+    return F._triangle(ga, lower=p['lower']), gb
+
+
+@register('_linalg_trmm', 'linalg_trmm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trmm_grad, samples=(
+    (((3, 3), (3, 2)), {'alpha': 2.0}), (((3, 3), (2, 3)), {'rightside': True, 'transpose': True}),
+    (((3, 3), (3, 2)), {'transpose': True, 'lower': False}), (((3, 3), (2, 3)), {'rightside': True})))
+def _trmm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = False, lower: bool = True,
+          alpha: float = 1.0) -> Any:
+    """The product of a triangular matrix and another one."""
+    _square('_linalg_trmm', A)
+    factor = _turn(_lower(xp, A, lower), transpose)
+    return (xp.matmul(B, factor) if rightside else xp.matmul(factor, B)) * A.dtype.type(alpha)
+
+
+def _trsm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
+    A, X, og, p = inputs[0], outputs[0], ograds[0], params
+    side = {'rightside': p['rightside'], 'lower': p['lower']}
+    gb = F.linalg_trsm(A, og, transpose=not p['transpose'], alpha=1.0, **side)
+    if p['rightside']:
+        ga = F.linalg_gemm2(gb, X, transpose_a=True) if p['transpose'] else F.linalg_gemm2(X, gb, transpose_a=True)
+    else:
+        ga = F.linalg_gemm2(X, gb, transpose_b=True) if p['transpose'] else F.linalg_gemm2(gb, X, transpose_b=True)
+    return F._triangle(-ga, lower=p['lower']), gb * p['alpha']
+
+
+@register('_linalg_trsm', 'linalg_trsm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trsm_grad, samples=(
+    (('posdef:3', (3, 2)), {'alpha': 2.0}), (('posdef:3', (2, 3)), {'rightside': True, 'transpose': True}),
+    (('posdef:3', (3, 2)), {'transpose': True, 'lower': False}), (('posdef:3', (2, 3)), {'rightside': True})))
+def _trsm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = False, lower: bool = True,
+          alpha: float = 1.0) -> Any:
+    """The solution of linear systems with a triangular matrix."""
+    _square('_linalg_trsm', A)
+    factor = _turn(_lower(xp, A, lower), transpose)
+    scaled = B * B.dtype.type(alpha)
+    if rightside:
+        return _turn(xp.linalg.solve(_turn(factor, True), _turn(scaled, True)), True)
+    return xp.linalg.solve(factor, scaled)
+
+
+@register('_linalg_sumlogdiag', 'linalg_sumlogdiag', inputs=('A',), samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_sumlogdiag_grad(F, ograds[0], inputs[0]),))
+def _sumlogdiag(xp: Any, A: Any) -> Any:
+    """The sum of the logarithms of the diagonal."""
+    _square('_linalg_sumlogdiag', A)
+    result = xp.log(xp.diagonal(A, axis1=-2, axis2=-1)).sum(axis=-1)
+    return xp.asarray(result).reshape(A.shape[:-2] or (1,))
+
+
+def _sumlogdiag_grad(F: Any, og: Any, A: Any) -> Any:
+    inverse = 1 / F.linalg_extractdiag(A)
+    spread = F.reshape(og, shape=(*A.shape[:-2], 1))
+    return F.linalg_makediag(F.broadcast_mul(inverse, spread))
+
+
+@register('_linalg_extractdiag', 'linalg_extractdiag', inputs=('A',), params={'offset': Int(0)}, samples=((((3, 3),), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (F.linalg_makediag(ograds[0], offset=params['offset']),))
+def _extractdiag(xp: Any, A: Any, offset: int = 0) -> Any:
+    """A diagonal of square matrices."""
+    return xp.diagonal(A, offset, -2, -1).copy()
+
+
+@register('_linalg_makediag', 'linalg_makediag', inputs=('A',), params={'offset': Int(0)}, samples=((((2, 3),), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (F.linalg_extractdiag(ograds[0], offset=params['offset']),))
+def _makediag(xp: Any, A: Any, offset: int = 0) -> Any:
+    """Square matrices with given diagonals."""
+    size = A.shape[-1] + abs(offset)
+    result = xp.zeros(A.shape[:-1] + (size, size), A.dtype)
+    rows = xp.arange(A.shape[-1])
+    result[..., rows + max(-offset, 0), rows + max(offset, 0)] = A
+    return result
+
+
+@register('_linalg_det', 'linalg_det', inputs=('A',), samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_det_grad(F, ograds[0] * outputs[0], inputs[0]),))
+def _det(xp: Any, A: Any) -> Any:
+    """The determinant."""
+    _square('_linalg_det', A)
+    return xp.asarray(xp.linalg.det(A)).reshape(A.shape[:-2] or (1,))
+
+
+def _det_grad(F: Any, weight: Any, A: Any) -> Any:
+    turned = F.swapaxes(F.linalg_inverse(A), dim1=A.ndim - 1, dim2=A.ndim - 2)
+    return F.broadcast_mul(turned, F.reshape(weight, shape=(*A.shape[:-2], 1, 1)))
+
+
+@register('_linalg_slogdet', 'linalg_slogdet', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_det_grad(F, ograds[1], inputs[0]),))
+def _slogdet(xp: Any, A: Any) -> Any:
+    """The sign and the logarithm of the size of the determinant."""
+    _square('_linalg_slogdet', A)
+    sign, size = xp.linalg.slogdet(A)
+    shape = A.shape[:-2] or (1,)
+    return xp.asarray(sign).reshape(shape), xp.asarray(size).reshape(shape)
