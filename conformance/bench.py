@@ -132,20 +132,22 @@ class Bench:
         by_id = {case.id: case for case in cases}
         endings: list[Ending] = []
         current: CaseInfo | None = None
-        error = ""
+        reported = False
+        error = "" if not self._forked else "it did not come back from breaking the engine"
         while self._forked or len(endings) < len(cases):
             limit = self._limit(current) if current else self._engine.timeouts.case
             reply = worker.receive(time.monotonic() + limit)
             if not isinstance(reply, dict):
-                left = current or next((case for case in cases[len(endings):]), None)
-                if left is not None:
-                    endings.append(self._lost(reply, left, limit))
                 self._stop(reply)
+                if error:
+                    return [], f"{error}: {self._lost(reply, cases[0], limit).message}"
+                left = [current] if current else cases[len(endings) :][:1]
+                endings += [self._lost(reply, case, limit) for case in left]
                 break
             if "child" in reply:
                 self._child = int(reply["child"])
             elif "broken" in reply:
-                error = str(reply.get("error", ""))
+                error, reported = str(reply.get("error", "")), True
             elif "start" in reply:
                 current = by_id[reply["start"]]
             elif "end" in reply:
@@ -156,6 +158,8 @@ class Bench:
                 self._child = None
                 if current is not None:
                     endings.append(self._lost(Ended(int(reply["status"])), current, limit))
+                elif error and not reported:
+                    error += f": {Ended(int(reply['status']))}"
                 elif len(endings) < len(cases) and not error:
                     # It died between two cases: the next one is charged with it, so that every trial comes to an end.
                     endings.append(self._lost(Ended(int(reply["status"])), cases[len(endings)], limit))

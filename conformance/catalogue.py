@@ -16,6 +16,7 @@ from conformance.rule import Rule, load_rules
 
 _PACKAGE = Path(__file__).parent
 T = TypeVar("T")
+Item = TypeVar("Item", Case, Mutant)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def load_catalogue(suite: str = "conformance.suite", mutants: str = "conformance
     """Load the inventory, the pending list, every case and every mutant; HarnessFault if one cannot be loaded."""
     return Catalogue(
         rules=load_rules(),
-        cases=_loaded("cases", lambda: load_suite(suite)),
-        mutants=_loaded("mutants", lambda: load_mutants(mutants)),
+        cases=_loaded("cases", lambda: _below(suite, load_suite(suite))),
+        mutants=_loaded("mutants", lambda: _below(mutants, load_mutants(mutants))),
         pending_list=tuple(load_pending()),
     )
 
@@ -133,6 +134,11 @@ def _grouped(pairs: Iterator[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
     for key, item in pairs:
         found.setdefault(key, []).append(item)
     return {key: tuple(items) for key, items in found.items()}
+
+
+def _below(package: str, registered: Mapping[str, Item]) -> dict[str, Item]:
+    """Only what a package registered itself; another one may have been loaded into the same process."""
+    return {name: item for name, item in registered.items() if f"{item.module}.".startswith(f"{package}.")}
 
 
 def _loaded(what: str, load: Callable[[], T]) -> T:

@@ -1,0 +1,1 @@
+"""Mutants of the miniature engine, and a few that are faulty themselves."""
