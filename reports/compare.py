@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from reports.markdown import code, escape
+from reports.markdown import code_cell, escape
 from reports.model import Case, Result
 from reports.outcomes import OUTCOMES
 from reports.text import one_line, plural
@@ -149,7 +149,7 @@ def render_markdown(comparison: Comparison, *, limit: int = 100) -> str:
             continue
         lines = ["| Case | Level | Before | Now |", "| --- | --- | --- | --- |"]
         lines += [
-            f"| {code(change.id)} | {change.level} | {_word(change.before)} | {_word(change.after)} |"
+            f"| {code_cell(change.id)} | {change.level} | {_word(change.before)} | {_word(change.after)} |"
             for change in changes[:limit]
         ]
         left = f"\n\n{plural(len(changes) - limit, 'more case')} not shown." if len(changes) > limit else ""

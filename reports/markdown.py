@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +11,7 @@ from reports.outcomes import LEVELS, OUTCOMES, VERDICTS
 from reports.summary import percent, tally
 from reports.text import duration, one_line, plural, shorten
 
-_MARKS = {"conforms": "✅", "does-not-conform": "❌", "no-surprise": "✅", "surprise": "⚠️", "nothing-run": "⚠️"}
+_MARKS = {"conforms": "✅", "does-not-conform": "❌", "no-surprise": "✅", "surprise": "⚠️", "nothing-run": "⚠️", "incomplete": "⚠️"}
 
 
 def render(report: Report, *, title: str = "Gluon conformance", details: int = 25, differences: int = 50) -> str:
@@ -41,27 +42,48 @@ def escape(text: str) -> str:
     >>> escape("*a* <b> @you #1 a|b")
     '\\\\*a\\\\* &lt;b&gt; &#64;you &#35;1 a\\\\|b'
     """
-    text = one_line(text)
+    text = _escape(one_line(text))
+    text = re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", text)  # lists and headings begin a line
+    return re.sub(r"^([-+=#])", r"\\\1", text)
+
+
+def _escape(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_\[\]{}|~!$])", r"\\\1", text)
     text = re.sub(r"(?<=[0-9A-Za-z])\\_(?=[0-9A-Za-z])", "_", text)  # inside a word it marks nothing up
     text = re.sub(r"#(?=\d)", "&#35;", text)
-    text = text.replace("@", "&#64;").replace("://", ":&#47;/")
-    return re.sub(r"^(\d*)([-+=#.)])", r"\1\\\2", text)  # lists and headings begin a line
+    return text.replace("@", "&#64;").replace("://", ":&#47;/")
+
+
+def prose(text: str) -> str:
+    """Text in which backticks mark code, as the inventory writes it.
+
+    >>> prose("`step(*a)`, then *nothing*")
+    '`step(*a)`, then \\\\*nothing\\\\*'
+    """
+    parts = one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return "".join(code(part) if index % 2 else _escape(part) for index, part in enumerate(parts))
 
 
 def code(text: str) -> str:
-    """Text as a code span, with a fence longer than any run of backticks in it; safe inside a table.
+    """Text as a code span, with a fence longer than any run of backticks in it.
 
     >>> code("a `b` c")
     '`` a `b` c ``'
     """
-    text = one_line(text).replace("|", "\\|")
+    text = one_line(text)
     if not text:
         return ""
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if len(fence) > 1 or text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def code_cell(text: str) -> str:
+    """A code span inside a table, where a bar would end the cell even there."""
+    return code(text).replace("|", "\\|")
 
 
 def _fenced(text: str, language: str = "text") -> str:
@@ -79,7 +101,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[i
 
 
 def _details(summary: str, body: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>\n\n{body}\n\n</details>"
+    text = html.escape(summary).replace("@", "&#64;").replace("://", ":&#47;/")  # no markdown inside an HTML tag
+    return f"<details><summary>{text}</summary>\n\n{body}\n\n</details>"
 
 
 def _engines(report: Report) -> str:
@@ -139,16 +162,15 @@ def _failures(report: Report, index: int, engine: Engine, details: int) -> Itera
 
 def _failure(row: Row, cell: Cell) -> str:
     rule = row.rule
-    blocks = [escape(rule.statement)]
+    blocks = [prose(rule.statement)]
     if cell.surprise is not None:
         detail = f" {escape(cell.surprise.detail)}" if cell.surprise.detail else ""
         blocks.append(
             f"**Surprise:** the inventory says {code(cell.surprise.expected)}, observed "
             f"{code(cell.surprise.observed)}.{detail}"
         )
-    for case in cell.cases:
-        if case.outcome in ("pass", "unsupported"):
-            continue
+    failing = [case for case in cell.cases if case.outcome not in ("pass", "unsupported")]
+    for case in failing:
         lines = [f"{case.id}: {OUTCOMES[case.outcome].label}"]
         failure = case.failure
         if failure is None:
@@ -161,7 +183,7 @@ def _failure(row: Row, cell: Cell) -> str:
             if case.outcome != "fail" and failure.traceback:
                 lines.append("\n".join(failure.traceback.rstrip().splitlines()[-8:]))
         blocks.append(_fenced("\n".join(line for line in lines if line)))
-    replays = dict.fromkeys(case.replay for case in cell.cases if case.replay)
+    replays = dict.fromkeys(case.replay for case in failing or cell.cases if case.replay)
     if replays:
         blocks.append(_fenced("\n".join(replays), "sh"))
     summary = f"{OUTCOMES[cell.state].label}: {rule.id} ({rule.level})"
@@ -176,7 +198,7 @@ def _differences(report: Report, limit: int) -> Iterable[str]:
     table = _table(
         ["Rule", *(escape(engine.label) for engine in report.engines)],
         (
-            [f"{code(row.rule.id)} {row.rule.level}", *(OUTCOMES[cell.state].label for cell in row.cells)]
+            [f"{code_cell(row.rule.id)} {row.rule.level}", *(OUTCOMES[cell.state].label for cell in row.cells)]
             for row in rows[:limit]
         ),
     )

@@ -126,13 +126,15 @@ def _cells(result: Result, rules: Mapping[str, Rule]) -> dict[str, Cell]:
         cases[case.rule].append(case)
     own = {rule.id: rule for rule in result.rules}
     surprises = {surprise.rule: surprise for surprise in result.surprises}
+    # such a run leaves out cases of rules that it selected, and its rule records list only what was run
+    partial = bool(result.options.get("shard") or result.options.get("last_failed"))
     cells = {}
     for identifier in rules:
         rule = own.get(identifier)
         surprise = surprises.get(identifier)
         if cases[identifier]:
             state = worst(case.outcome for case in cases[identifier])
-        elif rule is None or rule.cases:
+        elif rule is None or rule.cases or (partial and not rule.pending):
             state = "not-selected"
         else:
             state = "no-case"
@@ -159,5 +161,9 @@ def _remarks(engines: Sequence[Engine]) -> Iterable[str]:
         left = engine.result.counts.get("not-run", 0)
         if left:
             yield f"{engine.label}: the run ended early, {left:,} of {len(engine.result.cases):,} cases were not run."
+        if engine.result.options.get("mutant"):
+            yield f"{engine.label}: was broken on purpose, by the mutant {engine.result.options['mutant']}."
+        if engine.result.options.get("last_failed"):
+            yield f"{engine.label}: only cases that had failed in an earlier run were run."
         if engine.result.options.get("shard"):
             yield f"{engine.label}: this is part {engine.result.options['shard']} of a run, not the whole of it."

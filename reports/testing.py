@@ -105,7 +105,7 @@ def case_record(identifier: str, area: str, level: str, outcome: str, engine: st
         "failure": failure,
         "blocked_by": [],
         "waiver": None,
-        "replay": f"conform run --engine {engine} --rule '{rule_id}'",
+        "replay": f"conform run --engine {engine} --rule '{identifier}'",
     }
     return base | fields
 

@@ -15,8 +15,8 @@ from reports.text import shorten
 #: Longest text of one field that the page carries; a run may attach far more.
 LIMIT = 20_000
 
-#: Stands for the id of the rule in the replay command that an engine's cells share.
-RULE = "{rule}"
+#: Stand for the ids in the replay command that the cases of an engine share.
+RULE, CASE = "{rule}", "{case}"
 
 _NUMBER = {name: number for number, name in enumerate(OUTCOMES)}
 
@@ -70,33 +70,35 @@ def _rule(row: Row, replays: Sequence[str]) -> dict[str, Any]:
 def _cell(cell: Cell, rule: Rule, names: Sequence[str], usual_replay: str) -> list[Any]:
     """``[outcome number, cases, {what is unusual}]``, as short as it can be: there is one per rule and engine."""
     surprise = cell.surprise
-    replays = list(dict.fromkeys(shorten(case.replay, LIMIT) for case in cell.cases if case.replay))
     more = _present(
         known=cell.known,
         news=cell.needs_attention,
         surprise=[surprise.expected, surprise.observed, surprise.detail] if surprise else None,
-        replay=replays if replays != [usual_replay.replace(RULE, rule.id)] else None,
     )
-    cases = [_case(case, names) for case in cell.cases]
-    packed = [_NUMBER[cell.state], cases, more]
+    packed = [_NUMBER[cell.state], [_case(case, names, usual_replay) for case in cell.cases], more]
     while len(packed) > 1 and not packed[-1]:
         packed.pop()
     return packed
 
 
 def _usual_replay(engine: Engine) -> str:
-    """The replay command of most cells of an engine, with ``{rule}`` for the id of the rule."""
-    found = Counter(case.replay.replace(case.rule, RULE) for case in engine.result.cases if case.replay)
+    """The replay command that most cases of an engine share, with the ids of rule and case left open."""
+    found = Counter(_pattern(case) for case in engine.result.cases if case.replay)
     return found.most_common(1)[0][0] if found else ""
 
 
-def _case(case: Case, names: Sequence[str]) -> list[Any]:
+def _pattern(case: Case) -> str:
+    return case.replay.replace(case.id, CASE).replace(case.rule, RULE)
+
+
+def _case(case: Case, names: Sequence[str], usual_replay: str) -> list[Any]:
     """``[name number, outcome number, seconds, {the rest}]``."""
     more = _present(
         message=shorten(case.message, LIMIT) if case.outcome != "pass" else "",
         failure=_failure(case.failure) if case.failure else None,
         blocked=list(case.blocked_by),
         waiver=dict(case.waiver) if case.waiver else None,
+        replay=shorten(case.replay, LIMIT) if _pattern(case) != usual_replay else "",
     )
     short = [names.index(case.id), _NUMBER[case.outcome], float(f"{case.seconds:.3g}")]
     return [*short, more] if more else short

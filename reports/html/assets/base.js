@@ -7,15 +7,20 @@ var rules = data.rules;
 var byId = new Map(rules.map(function (rule, index) { return [rule.id, index]; }));
 
 // Cells and cases come as short lists; see data.py
+function fill(pattern, rule, name) {
+  // a function as the second argument, since in a text "$&" has a meaning
+  return pattern.replace(/\{case\}|\{rule\}/g, function (found) { return found === "{rule}" ? rule : rule + "/" + name; });
+}
+
 function unpack(rule) {
   rule.cells = rule.cells.map(function (packed, at) {
     var cell = Object.assign({ state: data.outcomes[packed[0]].name, cases: null }, packed[2]);
     if (!packed[1] || !packed[1].length) { return cell; }
     cell.cases = packed[1].map(function (item) {
-      return Object.assign({ name: rule.names[item[0]], outcome: data.outcomes[item[1]].name, seconds: item[2] }, item[3]);
+      var made = Object.assign({ name: rule.names[item[0]], outcome: data.outcomes[item[1]].name, seconds: item[2] }, item[3]);
+      if (!made.replay) { made.replay = fill(engines[at].replay, rule.id, made.name); }
+      return made;
     });
-    // split and join, since the second argument of replace() gives "$&" a meaning
-    if (!cell.replay && engines[at].replay) { cell.replay = [engines[at].replay.split("{rule}").join(rule.id)]; }
     return cell;
   });
 }

@@ -71,6 +71,20 @@ function replay(command) {
   return el("div", "replay", el("code", "", command), copyButton(command));
 }
 
+// A case that passed has its command behind a small button
+function replayButton(item) {
+  var button = el("button", "replay-button", el("span", "visually-hidden", "Copy the command that runs " + item.name + " again"));
+  button.type = "button";
+  button.title = item.replay;
+  button.addEventListener("click", function () {
+    copy(item.replay).then(function (done) {
+      button.classList.toggle("done", done);
+      setTimeout(function () { button.classList.remove("done"); }, 1600);
+    });
+  });
+  return button;
+}
+
 function block(list, name, className, text) {
   if (text) { list.append(el("div", "", el("dt", "", name), el("dd", className, text))); }
 }
@@ -116,12 +130,15 @@ function waiverElement(waiver) {
 }
 
 function caseElement(item) {
+  var passed = item.outcome === "pass";
   var made = el("li", "", el("div", "case-line",
-    smallState(item.outcome), el("code", "", item.name), el("span", "seconds", shownSeconds(item.seconds))));
+    smallState(item.outcome), el("code", "", item.name), el("span", "seconds", shownSeconds(item.seconds)),
+    passed && item.replay ? replayButton(item) : null));
   if (item.blocked) { made.append(blockedBy(item.blocked)); }
   else if (item.message && !item.failure) { made.append(el("p", "case-message", item.message)); }
   if (item.waiver) { made.append(waiverElement(item.waiver)); }
   if (item.failure) { made.append(failureElement(item.failure)); }
+  if (!passed && item.replay) { made.append(replay(item.replay)); }
   return made;
 }
 
@@ -145,7 +162,6 @@ function engineResult(rule, index) {
   var list = el("ul", "cases");
   cell.cases.forEach(function (item) { list.append(caseElement(item)); });
   made.append(list);
-  (cell.replay || []).forEach(function (command) { made.append(replay(command)); });
   return made;
 }
 
