@@ -52,21 +52,22 @@ def is_training() -> bool:
 class _Scope:
     """Sets recording and training for a block; the same object may be nested in itself (AUTOGRAD-SCOPE-006)."""
 
-    __slots__ = ('_recording', '_training', '_previous')
+    __slots__ = ('_previous', '_recording', '_training')
 
     def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._recording, self._training = recording, training
-        self._previous: list[tuple[bool, bool]] = []
+        self._recording = recording
+        self._training = training
+        self._previous: Any = None
 
     def __enter__(self) -> None:
-        self._previous.append((state.recording, state.training))
+        self._previous = (state.recording, state.training, self._previous)
         if self._recording is not None:
             state.recording = self._recording
         if self._training is not None:
             state.training = self._training
 
     def __exit__(self, *exc: Any) -> None:
-        state.recording, state.training = self._previous.pop()
+        state.recording, state.training, self._previous = self._previous
 
 
 def record(train_mode: bool | None = True) -> _Scope:
@@ -127,10 +128,7 @@ def _parse_heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any] | No
     if len(heads) != len(head_grads):
         raise AssertionError(f'heads and head_grads must be lists of the same length: {len(heads)} vs. '
                              f'{len(head_grads)}')
-    for gradient in head_grads:
-        if gradient is not None:
-            _ = gradient.handle     # anything but an array is an AttributeError (AUTOGRAD-BACK-004)
-    return heads, list(head_grads)
+    return heads, [None if g is None else tape.checked_head(g) for g in head_grads]
 
 
 def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -254,7 +253,7 @@ class Operator:
 
     __slots__ = ('name', 'aliases', 'forward', 'grad', 'params', 'inputs', 'variadic', 'num_inputs', 'num_outputs',
                  'visible', 'infer', 'mutates', 'samples', 'doc', 'rules', 'kernels', 'injected', 'same_dtype',
-                 'same_shape', 'any_shape', 'mixed', 'source', 'defaults', 'needs', 'positional')
+                 'same_shape', 'any_shape', 'mixed', 'source', 'defaults', 'needs', 'positional', 'plain')
 
     def __init__(self, name: str, forward: Callable[..., Any], *, aliases: Iterable[str] = (),
                  params: Mapping[str, Field] | None = None, inputs: Sequence[str] = ('data',), variadic: bool = False,
@@ -278,7 +277,7 @@ class Operator:
         self.infer = infer
         self.mutates = tuple(mutates)
         self.samples = samples
-        self.doc = inspect.cleandoc(doc or forward.__doc__ or '')
+        self.doc = doc or forward.__doc__ or ''
         self.rules = tuple(rules)
         self.kernels: list[Callable[..., Any]] = []
         self.mixed = mixed
@@ -288,11 +287,12 @@ class Operator:
         self.positional = tuple(self.params if positional is None else positional)
         self.defaults = {k: f.default for k, f in self.params.items() if f.default is not REQUIRED}
         self.needs = tuple(k for k, f in self.params.items() if f.default is REQUIRED)
-        try:
-            names = inspect.signature(forward).parameters
-        except (TypeError, ValueError):
-            names = {}
+        code = getattr(forward, '__code__', None)      # inspect.signature would take half of the import time
+        names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount] if code else ()
         self.injected = frozenset(n for n in _INJECTED if n in names and n not in self.params)
+        # Whether dispatch may take its short way: a fixed number of inputs, one output, nothing to inject but out.
+        self.plain = (not variadic and num_inputs is None and num_outputs == 1 and not source and infer is None
+                      and self.injected <= {'out'} and not any_shape)
 
     def __repr__(self) -> str:
         return f'<Operator {self.name}>'

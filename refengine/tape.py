@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from . import device
 from .base import MXNetError
 
 NOT_IN_GRAPH = ('Cannot differentiate node because it is not in a computational graph. You need to set is_recording to '
@@ -24,6 +27,10 @@ state = _State()
 """Whether this thread records, and whether it is in training mode."""
 
 _sequence = itertools.count()
+
+# Dispatch stands above the tape and puts these here: the raw name space of an array module, and arrays from raw data.
+raw: Any = None
+wrap: Any = None
 
 
 class Leaf:
@@ -125,38 +132,36 @@ def _hand_on(node: Node, result: Sequence[Any], grads: dict[Any, list[Any]]) -> 
 
 def _first_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None:
     """Walk back on raw arrays: ``grads`` maps a node to the gradients of its outputs, and finally leaves to theirs."""
-    from . import device, dispatch
-
     for node in nodes:
         ograds = grads.pop(node, None)
         if ograds is None:
             continue
-        xp = device.module(node.ctx)
         if node.backward is not None:
             result = node.backward(node, ograds)
         else:
-            if node.op.grad is None:
+            op = node.op
+            if op.grad is None:
                 continue
-            _complete(node, ograds, xp.zeros_like)
-            result = node.op.grad(dispatch.raw(xp), ograds, node.inputs, node.outputs, node.params)
+            xp = np if node.ctx.device_typeid != 2 else device.module(node.ctx)
+            if len(ograds) > 1:
+                _complete(node, ograds, xp.zeros_like)
+            result = op.grad(raw(xp), ograds, node.inputs, node.outputs, node.params)
         _hand_on(node, result, grads)
 
 
 def _complete(node: Node, ograds: list[Any], zeros_like: Any) -> None:
     """Outputs that were not used have gradient zero; hidden outputs stay None."""
-    if len(ograds) > 1:
-        for index in range(node.op.visible_count(node.params)):
-            if ograds[index] is None:
-                ograds[index] = zeros_like(node.outputs[index])
+    for index in range(node.op.visible_count(node.params)):
+        if ograds[index] is None:
+            ograds[index] = zeros_like(node.outputs[index])
 
 
 def _second_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> None:
     """The same walk on recorded arrays, so that the gradients can be differentiated again."""
-    from . import dispatch, ndarray
-    from .context import Context
+    from . import ndarray
 
-    def view(data: Any, ctx: Context, parent: Any) -> Any:
-        array = dispatch.wrap(data, ctx)
+    def view(data: Any, ctx: Any, parent: Any) -> Any:
+        array = wrap(data, ctx)
         if parent is not None:
             array._node, array._index = parent
         return array
@@ -170,14 +175,36 @@ def _second_gradients(nodes: Sequence[Node], grads: dict[Any, list[Any]]) -> Non
         else:
             if node.op.grad is None:
                 continue
-            _complete(node, ograds, ndarray.zeros_like if len(ograds) > 1 else None)
             inputs = [view(d, node.ctx, p) for d, p in zip(node.inputs, node.parents)]
             outputs = [view(d, node.ctx, (node, i)) for i, d in enumerate(node.outputs)]
-            for index, array in enumerate(outputs):
-                if ograds[index] is None and index < node.op.visible_count(node.params):
-                    ograds[index] = ndarray.zeros_like(array)
+            for index in range(node.op.visible_count(node.params)):
+                if ograds[index] is None:
+                    ograds[index] = ndarray.zeros_like(outputs[index])
             result = node.op.grad(ndarray, ograds, inputs, outputs, node.params)
         _hand_on(node, result, grads)
+
+
+_ones: dict[Any, Any] = {}
+
+
+def _ones_for(data: Any) -> Any:
+    """Ones of the shape and dtype of an array; those of small arrays are made once."""
+    if data.__class__ is np.ndarray and data.size <= 1024:
+        key = (data.shape, data.dtype)
+        found = _ones.get(key)
+        if found is None:
+            if len(_ones) > 512:
+                _ones.clear()
+            found = _ones[key] = np.ones(data.shape, data.dtype)
+            found.flags.writeable = False
+        return found
+    return device.module_of(data).ones(data.shape, data.dtype)
+
+
+def checked_head(gradient: Any) -> Any:
+    """A head gradient; AttributeError for anything but an array (rule AUTOGRAD-BACK-004)."""
+    _ = gradient.handle
+    return gradient
 
 
 def entry_of(array: Any) -> tuple[Any, int]:
@@ -195,8 +222,6 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
     Without ``variables`` the gradients go into the buffers of the leaves; with them they come back as raw arrays, or as
     recorded arrays under ``create_graph``.
     """
-    from . import device, dispatch
-
     entries = [entry_of(h) for h in heads]
     nodes, leaves = _reachable(entries)
     wanted: list[Any] | None = None
@@ -222,7 +247,7 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
         seen.add((node, index))
         given = None if head_grads is None else head_grads[position]
         if given is None:
-            gradient = device.module_of(head._data).ones_like(head._data)
+            gradient = _ones_for(head._data)
         else:
             if given.shape != head.shape:
                 raise MXNetError(f'The head gradient has shape {given.shape}, expected {head.shape} '
@@ -232,7 +257,7 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
                                  f'{head._data.dtype}')
             gradient = given._data
         if create_graph:
-            gradient = given if given is not None else dispatch.wrap(gradient, head._ctx.home)
+            gradient = given if given is not None else wrap(gradient, head._ctx.home)
         slots = grads.setdefault(node, [None] * (1 if node.sequence < 0 else len(node.outputs)))
         slots[index] = gradient
 
@@ -283,11 +308,16 @@ def _store(leaf: Leaf, slots: list[Any] | None, create_graph: bool) -> None:
     data = gradient._data if create_graph else gradient
     if data.shape != buffer.shape:
         raise _bad_buffer(data.shape, buffer.shape)
-    if leaf.req == 'add':
-        buffer._write(buffer._data + data)
-    else:
-        buffer._write(data)
+    target = buffer._data
+    if data.__class__ is np.ndarray and target.__class__ is np.ndarray:
+        if leaf.req == 'add':
+            target += data
+        else:
+            target[...] = data
+    else:       # failed results and device arrays
+        buffer._write(target + data if leaf.req == 'add' else data)
     if create_graph:
         buffer._node, buffer._index = gradient._node, getattr(gradient, '_index', 0)
     elif buffer._node is not None:
         buffer._node = None
+

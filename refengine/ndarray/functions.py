@@ -33,6 +33,12 @@ def _fixed(op: Operator) -> Callable[..., Any]:
 
     def function(*args: Any, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
         array_type = dispatch.NDArray
+        if len(args) == count:
+            for value in args:
+                if value.__class__ is not array_type:
+                    break
+            else:
+                return invoke(op, args, kwargs, out)
         arrays = list(args[:count])
         if len(args) > count:
             rest = args[count:]
@@ -93,7 +99,7 @@ def signature(op: Operator) -> inspect.Signature:
 
 def document(op: Operator) -> str:
     """The docstring: what the operator is, its arrays and parameters, the rules it obeys."""
-    lines = [op.doc or op.name, '']
+    lines = [inspect.cleandoc(op.doc) or op.name, '']
     if op.inputs:
         lines += ['Arrays: ' + ', '.join(op.inputs) + (' (any number)' if op.variadic else ''), '']
     if op.params:

@@ -12,7 +12,8 @@ from .. import device, dispatch, engine, storage
 from ..base import IN_GRAPH, MXNetError, shape_text
 from ..context import Context, as_context, current_context
 from ..op import registry
-from ..tape import Leaf, state
+from ..ops.reshape import squeezed_shape, target_shape
+from ..tape import Leaf, checked_head, gradients, state
 from ..util import semantics
 from . import arithmetic, indexing
 
@@ -335,14 +336,14 @@ class NDArray:
 
     def backward(self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Write the gradients of the sum of the elements (or of their product with ``out_grad``) into the variables."""
-        from ..autograd import backward
-        backward([self], None if out_grad is None else [out_grad], retain_graph, train_mode)
+        gradients((self,), None if out_grad is None else (checked_head(out_grad),), retain_graph=retain_graph,
+                  create_graph=False, train_mode=train_mode)
 
     # ---- shapes ------------------------------------------------------------------------------------------------
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """The array in another shape over the same memory; codes 0, -1, -2, -3, -4 as in ``nd.reshape``."""
-        unknown = set(kwargs) - {'shape', 'reverse'}
+        unknown = kwargs and set(kwargs) - {'shape', 'reverse'}
         if unknown:
             raise TypeError(f'Got unknown keywords in reshape: {", ".join(sorted(unknown))}. Accepted keyword '
                             f"arguments are 'shape' and 'reverse'.")
@@ -352,7 +353,6 @@ class NDArray:
             given = kwargs.get('shape')
             assert given, f'Shape must be provided, got {given}'
             shape = (given,) if isinstance(given, int) else tuple(given)
-        from ..ops.reshape import target_shape
         target = target_shape(self._data.shape, shape, bool(kwargs.get('reverse', False)))
         return self._viewed(target, 'reshape', {'shape': target, 'reverse': False})
 
@@ -383,7 +383,6 @@ class NDArray:
         """The array without its axes of length 1; a view with ``inplace``."""
         if not inplace:
             return invoke(registry['squeeze'], (self,), {'axis': axis})
-        from ..ops.reshape import squeezed_shape
         return self.reshape(squeezed_shape(self.shape, axis))
 
     def flatten(self, inplace: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..util import semantics
 
 def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool = False) -> tuple[int, ...]:
     """The shape that the codes 0, -1, -2, -3 and -4 give for a source shape (rules ND-RESHAPE-004 to -007)."""
+    if not reverse and prod(codes) == prod(source) and codes and min(codes) > 0:
+        return tuple(codes)
     if reverse:
         source, codes = source[::-1], _reversed_codes(tuple(codes))
     codes = tuple(int(c) for c in codes)
@@ -66,8 +69,7 @@ def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool 
             result.append(code)
             position += 1
         index += 1
-    size = int(np.prod(source)) if source else 1
-    known = int(np.prod(result)) if result else 1
+    size, known = prod(source), prod(result)
     if inferred is not None:
         if known == 0 or size % known:
             raise _wrong_size(source, codes)
@@ -89,9 +91,9 @@ def _reversed_codes(codes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _wrong_size(source: tuple[int, ...], codes: Any) -> MXNetError:
-    size = int(np.prod(source)) if source else 1
+    size = prod(source)
     wanted = [c for c in codes if c > 0]
-    word = 'larger' if wanted and int(np.prod(wanted)) > size else 'other'
+    word = 'larger' if wanted and prod(wanted) > size else 'other'
     text = ('target shape size is larger than the current shape' if word == 'larger'
             else 'target shape size is different from the current shape')
     return MXNetError(f'Cannot reshape array of size {size} into shape {tuple(codes)}: {text} {shape_text(source)}')
@@ -145,7 +147,7 @@ def _reshape_like(xp: Any, lhs: Any, rhs: Any, lhs_begin: Any = None, lhs_end: A
     left = slice(lhs_begin, lhs_end).indices(lhs.ndim)
     right = slice(rhs_begin, rhs_end).indices(rhs.ndim)
     shape = lhs.shape[:left[0]] + rhs.shape[right[0]:right[1]] + lhs.shape[max(left[1], left[0]):]
-    if int(np.prod(shape)) != lhs.size:
+    if prod(shape) != lhs.size:
         raise MXNetError(f'Operator reshape_like: cannot reshape array of shape {shape_text(lhs.shape)} like '
                          f'{shape_text(rhs.shape)} because they have different size')
     return lhs.reshape(shape)
