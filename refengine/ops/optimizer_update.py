@@ -1,7 +1,7 @@
 """Operators that update one weight: ``sgd_update`` and its like.
 
 The weight comes back changed, in ``out`` if that is given (``out=weight`` updates in place); states are changed in
-place. ``clip_gradient`` and ``clip_weights`` of zero or below mean no clipping. Where MXNet 1.x clips weight decay with
+place. A negative ``clip_gradient`` or ``clip_weights`` means no clipping. Where MXNet 1.x clips weight decay with
 the gradient, so do the operators, other than the optimizer classes (rules OPT-*-001).
 """
 
@@ -19,18 +19,18 @@ from . import update_rules as rules
 LR = {'lr': Float(doc='learning rate')}
 WD = {'wd': Float(0.0, 'weight decay')}
 SCALE = {'rescale_grad': Float(1.0, 'factor of the gradient'),
-         'clip_gradient': Float(-1.0, 'bound of the rescaled gradient; none if not positive')}
+         'clip_gradient': Float(-1.0, 'bound of the rescaled gradient; none if negative')}
 PLAIN = {**LR, **WD, **SCALE}
 LAZY = {'lazy_update': Bool(True, 'restrict row-sparse gradients to their rows')}
 MOMENTUM = {'momentum': Float(0.0, 'decay of the momentum')}
 MOMENTS = {'beta1': Float(0.9, 'decay of the running mean of the gradient'),
            'beta2': Float(0.999, 'decay of the running mean of its square')}
-WEIGHTS = {'clip_weights': Float(-1.0, 'bound of the new weight; none if not positive')}
+WEIGHTS = {'clip_weights': Float(-1.0, 'bound of the new weight; none if negative')}
 
 
 def bound(value: float) -> float | None:
     """A bound, or None where the number given means none."""
-    return value if value > 0 else None
+    return value if value >= 0 else None
 
 
 def common(p: dict[str, Any]) -> tuple[float, float, float, float | None]:
