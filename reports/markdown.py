@@ -11,7 +11,14 @@ from reports.outcomes import LEVELS, OUTCOMES, VERDICTS
 from reports.summary import percent, tally
 from reports.text import duration, one_line, plural, shorten
 
-_MARKS = {"conforms": "✅", "does-not-conform": "❌", "no-surprise": "✅", "surprise": "⚠️", "nothing-run": "⚠️", "incomplete": "⚠️"}
+_MARKS = {
+    "conforms": "✅",
+    "does-not-conform": "❌",
+    "no-surprise": "✅",
+    "surprise": "⚠️",
+    "nothing-run": "⚠️",
+    "incomplete": "⚠️",
+}
 
 
 def render(report: Report, *, title: str = "Gluon conformance", details: int = 25, differences: int = 50) -> str:

@@ -1,7 +1,7 @@
 """A result file in memory: frozen records, and the reader that refuses what is cut off, miscounted or malformed.
 
-The format is JSON lines: one ``header``, then ``rule`` and ``case`` records, then one ``footer`` that counts the
-cases. ``schema/result.schema.json`` describes each record; the reader here checks the same and more (order, counts,
+The format is JSON lines: one ``header``, then ``rule`` and ``case`` records, then one ``footer`` that counts
+them. ``schema/result.schema.json`` describes each record; the reader here checks the same and more (order, counts,
 references), and its errors name the line. Keys that it does not know are ignored, so that a file may carry more.
 """
 
@@ -241,7 +241,7 @@ class _Reader:
             counts = footer.counts("counts", CASE_OUTCOMES)
             total = footer.integer("total")
             self._check_counts(cases, counts, total)
-            if "rules" in footer and footer.integer("rules") != len(rules):
+            if footer.integer("rules") != len(rules):
                 self.refuse(f"miscounted: the footer counts {footer.integer('rules')} rules, the file has {len(rules)}")
             surprises = tuple(
                 Surprise(item.text("rule"), item.text("expected"), item.text("observed"), item.text("detail", ""))

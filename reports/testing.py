@@ -31,7 +31,7 @@ def records(name: str = "sample") -> list[dict[str, Any]]:
         if outcome:
             cases.append(case_record(case, area, level, outcome, name))
     counts = {outcome: 1 for _, _, outcome in _RULES if outcome}
-    return [header(name), *rules, *cases, footer(counts, verdict="does-not-conform", exit_code=1)]
+    return [header(name), *rules, *cases, footer(counts, len(rules), verdict="does-not-conform", exit_code=1)]
 
 
 def header(name: str, **engine: Any) -> dict[str, Any]:
@@ -110,12 +110,13 @@ def case_record(identifier: str, area: str, level: str, outcome: str, engine: st
     return base | fields
 
 
-def footer(counts: dict[str, int], **fields: Any) -> dict[str, Any]:
-    """A footer record that fits *counts*; keywords replace its fields."""
+def footer(counts: dict[str, int], rules: int, **fields: Any) -> dict[str, Any]:
+    """A footer record that fits *counts* and the number of rules; keywords replace its fields."""
     base = {
         "record": "footer",
         "counts": counts,
         "total": sum(counts.values()),
+        "rules": rules,
         "seconds": 0.5,
         "surprises": [],
         "verdict": "conforms",
