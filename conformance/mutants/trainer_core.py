@@ -39,11 +39,16 @@ def parameters_forget_their_trainer(mx):
 @mutant("TRAINER-CORE-004")
 def registry_is_not_asked(mx):
     """An optimizer that the user registered is silently replaced by SGD."""
-    known = {name.lower() for name in dir(mx.optimizer)} | {"ccsgd", "test"}
+    own = mx.__name__.split(".")[0]
 
     def before(arguments):
         name = arguments["optimizer"]
-        if isinstance(name, str) and name.lower() not in known and name != "foo":
-            arguments["optimizer"] = "sgd"
+        if isinstance(name, str):
+            try:
+                found = type(mx.optimizer.create(name))
+            except ValueError:
+                return
+            if found.__module__.split(".")[0] != own:
+                arguments["optimizer"] = "sgd"
 
     tools.constructor(mx, before)

@@ -58,7 +58,7 @@ def order_of_a_dict(mx, check, keys, kind):
     check.same(order[1], a, "parameter of the greater key %r" % keys[0])
 
 
-@case("TRAINER-INIT-003", "TRAINER-INIT-004")
+@case("TRAINER-INIT-004")
 def order_of_collect_params(mx, check):
     net = mx.gluon.nn.Sequential()
     for _ in range(12):

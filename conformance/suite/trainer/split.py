@@ -21,22 +21,22 @@ def _gradients(x):
 
 @case("TRAINER-SPLIT-001")
 def reduction_then_update(mx, check):
-    x, trainer = _on(mx, 2, [0.0, 1.0], options={"learning_rate": 1.0, "momentum": 0.5})
+    x, trainer = _on(mx, 2, [1.0, 2.0], options={"learning_rate": 1.0, "momentum": 0.5})
     check.equal(trainer.allreduce_grads(), None, "value returned by allreduce_grads")
-    check.equal(_gradients(x), [1.0, 1.0], "gradients after allreduce_grads")
+    check.equal(_gradients(x), [3.0, 3.0], "gradients after allreduce_grads")
     check.equal(kit.values(x), [0.0, 0.0], "weights after allreduce_grads")
     check.equal(trainer.update(1), None, "value returned by update")
-    check.equal(kit.values(x), [-1.0, -1.0], "weights after update")
+    check.equal(kit.values(x), [-3.0, -3.0], "weights after update")
 
 
 @case("TRAINER-SPLIT-001")
 def two_rounds_with_momentum(mx, check):
-    x, trainer = _on(mx, 2, [0.0, 1.0], options={"learning_rate": 1.0, "momentum": 0.5})
+    x, trainer = _on(mx, 2, [1.0, 2.0], options={"learning_rate": 1.0, "momentum": 0.5})
     for _ in range(2):
-        kit.backward(mx, (x, [0.0, 1.0]))
+        kit.backward(mx, (x, [1.0, 2.0]))
         trainer.allreduce_grads()
         trainer.update(1)
-    check.equal(kit.values(x), [-2.5, -2.5], "weights")
+    check.equal(kit.values(x), [-7.5, -7.5], "weights: velocities -3 and -4.5")
 
 
 @case("TRAINER-SPLIT-002")
