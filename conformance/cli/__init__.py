@@ -7,6 +7,7 @@ import importlib
 import click
 
 from conformance import __version__
+from conformance.exit_codes import ExitCode
 
 #: Name of each command and the module that holds it as ``command``; the order is that of ``--help``.
 COMMANDS = {
@@ -40,7 +41,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Examples:  conform run --engine refengine   |   conform explain TRAINER-STALE-001",
+    epilog="Examples:  conform run --engine refengine   |   conform explain TRAINER-STALE-001\n\n"
+    + "\n\n".join(["Exit codes:", *(f"{int(code):>3}  {code.sentence}" for code in ExitCode)]),
 )
 @click.version_option(__version__, prog_name="conform")
 def main() -> None:
