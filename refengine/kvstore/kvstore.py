@@ -11,7 +11,7 @@ from ..base import MXNetError
 from ..context import cpu
 from ..dispatch import wrap
 from ..ndarray import NDArray
-from ..optimizer import state_file
+from ..optimizer import flat, state_file
 from . import keys, reduce
 from .base import KVStoreBase
 
@@ -128,8 +128,9 @@ class KVStore(KVStoreBase):
                 same = stored._data.shape == parts[0].shape and stored._data.dtype == parts[0].dtype
                 stored._data = reduce.add_up(parts, stored.context, stored._data if same else None, copies)
                 return
-            alone = len(parts) == 1 and getattr(getattr(self._updater, 'optimizer', None), 'preserves_gradient', False)
-            total = parts[0] if alone and not stored.context.is_gpu else reduce.add_up(parts, stored.context)
+            as_it_is = len(parts) == 1 and not stored.context.is_gpu and flat.is_library(
+                getattr(self._updater, 'optimizer', None))  # any other updater might write into what it is given
+            total = parts[0] if as_it_is else reduce.add_up(parts, stored.context)
         finally:
             device.error_state.reset(token)
         self._updater_func(name.encode() if isinstance(name, str) else name, wrap(total, stored.context), stored)

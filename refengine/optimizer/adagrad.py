@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .. import ndarray as nd
@@ -16,8 +15,7 @@ from .rule_optimizer import Rule, RuleOptimizer
 class AdaGrad(RuleOptimizer):
     """``h += g**2; w -= lr * g / (sqrt(h) + epsilon)`` (rule OPT-ADAGRAD-001).
 
-    A dense gradient always takes the step-by-step form. The 1.x name ``eps`` of ``epsilon`` is accepted with a
-    DeprecationWarning.
+    The 1.x name ``eps`` of ``epsilon`` is accepted with a DeprecationWarning.
     """
 
     zero_clips = True
@@ -28,17 +26,9 @@ class AdaGrad(RuleOptimizer):
         super().__init__(learning_rate=learning_rate, use_fused_step=use_fused_step, **kwargs)
         self.epsilon = renamed('eps', eps, 'epsilon', epsilon)
 
-    @property
-    def preserves_gradient(self) -> bool:
-        return False
-
     def create_state(self, index: Any, weight: Any) -> Any:
         # float32 whatever the weight is: other weights need multi_precision (rules OPT-COMMON-011, OPT-COMMON-012)
         return nd.zeros(weight.shape, ctx=weight.context)
-
-    def fused_step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any],
-                   states: Sequence[Any]) -> None:
-        self.step(indices, weights, grads, states)
 
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         return rules.adagrad, (lr, wd, rescale, clip, self.epsilon)
@@ -50,7 +40,6 @@ class GroupAdaGrad(RuleOptimizer):
 
     whole = True
     zero_clips = True
-    decay_in_gradient = False
     _renamed = {'float_stable_eps': 'epsilon'}
 
     def __init__(self, epsilon: float = 1e-6, *, learning_rate: float | None = DefaultRate(0.01),
@@ -62,10 +51,6 @@ class GroupAdaGrad(RuleOptimizer):
         assert len(weight.shape) == 2, \
             f'GroupAdaGrad takes two-dimensional weights only, got a weight of shape {weight.shape}'
         return nd.zeros((weight.shape[0], 1), ctx=weight.context)
-
-    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any],
-             states: Sequence[Any]) -> None:
-        self.fused_step(indices, weights, grads, states)
 
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         assert wd == 0, 'Weight decay is not supported for GroupAdaGrad'

@@ -12,7 +12,7 @@ from .. import device, engine
 from ..base import IN_GRAPH, MXNetError, dtype_text, shape_text
 from ..tape import state as tape_state
 
-BLOCK = 16 * 1024
+BLOCK = 64 * 1024
 """Elements that a rule handles at a time: the six arrays of an Adam step then stay in the second-level cache."""
 
 KERNELS: dict[Callable[..., Any], Callable[..., bool]] = {}

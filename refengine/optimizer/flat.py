@@ -27,29 +27,35 @@ SMALL = 64 * 1024
 ALIGNMENT = 16
 """Elements to which every weight in a shared buffer is aligned: a cache line of float32."""
 
-HOOKS = ('update', 'update_multi_precision', 'fused_step', 'step', '_update_one', '_rule', '_update_count', '_get_lrs',
-         '_get_wds', '_get_lr', '_get_wd', '_multiplier', '_clip', '_states', 'learning_rate', '_corrected')
+HOOKS = ('update', 'update_multi_precision', 'fused_step', 'step', '_update_all', '_update_one', '_rule',
+         '_update_count', '_get_lrs', '_get_wds', '_get_lr', '_get_wd', '_multiplier', '_clip', '_states',
+         'learning_rate', '_corrected')
 """Methods whose replacement has to show: where one is replaced, weights are updated one by one."""
 
 _names = frozenset(HOOKS)
 _library: dict[type, tuple[Any, ...]] = {}
+_elementwise: set[type] = set()
 
 
 def remember_library() -> None:
     """Note what the classes of this package look like before anyone changes them."""
     for cls in Optimizer.opt_registry.values():
         _library[cls] = tuple(getattr(cls, name, None) for name in HOOKS)
+        if issubclass(cls, RuleOptimizer) and not cls.whole and cls._update_one is RuleOptimizer._update_one:
+            _elementwise.add(cls)
+
+
+def is_library(optimizer: Any) -> bool:
+    """Whether the optimizer is one of this package; those leave gradients as they are."""
+    return type(optimizer) in _library
 
 
 def is_plain(optimizer: Any) -> bool:
-    """Whether the optimizer is one of this package, unchanged, with an elementwise rule that keeps the gradient."""
+    """Whether the optimizer is one of this package, with an elementwise rule, and nobody has changed it."""
     cls = type(optimizer)
-    originals = _library.get(cls)
-    if originals is None or not issubclass(cls, RuleOptimizer) or cls.whole:
+    if cls not in _elementwise or (optimizer.use_fused_step and not cls.has_fused_step):
         return False
-    if not (optimizer.preserves_gradient and cls.has_fused_step):
-        return False
-    for name, original in zip(HOOKS, originals):
+    for name, original in zip(HOOKS, _library[cls]):
         if getattr(cls, name, None) is not original:
             return False
     return _names.isdisjoint(optimizer.__dict__)
@@ -249,6 +255,7 @@ class FlatUpdate:
         base_rate, base_decay = optimizer.lr, optimizer.wd
         schedule = optimizer.lr_scheduler
         repeatable = type(schedule).__module__ == lr_scheduler.__name__
+        remembers = optimizer.rule_has_memory
         asked = None
         rules: list[Any] = []
         key: Any = None
@@ -267,7 +274,7 @@ class FlatUpdate:
             else:
                 new = (count, base_rate, optimizer._multiplier(index, 'lr_mult'),
                        optimizer._multiplier(index, 'wd_mult'))
-            if new != key:
+            if new != key or remembers:
                 key = new
                 rule = optimizer._rule(index, base_rate * new[2], base_decay * new[3], rescale, clip)
             rules.append(rule)

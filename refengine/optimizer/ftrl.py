@@ -14,8 +14,6 @@ from .rule_optimizer import Rule, RuleOptimizer
 class Ftrl(RuleOptimizer):
     """Descent with an L1 penalty ``lamda1`` that makes weights exactly zero (rule OPT-FTRL-001)."""
 
-    decay_in_gradient = False
-
     def __init__(self, lamda1: float = 0.01, learning_rate: float | None = DefaultRate(0.1), beta: float = 1.0, *,
                  use_fused_step: bool = True, **kwargs: Any) -> None:
         super().__init__(learning_rate=learning_rate, use_fused_step=use_fused_step, **kwargs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import device
 from ..ops import update_rules as rules
 from .adam import Moments
 from .optimizer import DefaultRate, DefaultSize, aggregation_size, register
@@ -18,7 +17,6 @@ class _Layerwise(Moments):
     """What LAMB and LANS share."""
 
     whole = True
-    decay_in_gradient = False
     default_size: ClassVar[int] = 4
 
     def __init__(self, learning_rate: float | None = DefaultRate(0.001), beta1: float = 0.9, beta2: float = 0.999,
@@ -71,12 +69,3 @@ class LANS(_Layerwise):
 
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         return rules.lans, (*self._scalars(index, lr, wd, rescale, clip), not self.use_fused_step)
-
-    def _prepare(self, weight: Any, grad: Any, wd: float) -> Any:
-        g = grad._data
-        xp = device.module_of(g)
-        size = rules.norm(xp, xp.multiply(g, self.rescale_grad, g), xp.empty_like(g))
-        if size:
-            xp.multiply(g, 1.0 / size, g)
-        clip = self.clip_gradient
-        return g if clip is None else xp.maximum(xp.minimum(g, clip), -clip)

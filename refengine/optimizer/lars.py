@@ -73,22 +73,11 @@ class LARS(RuleOptimizer):
             return rules.sgd, (lr, wd, rescale, clip)
         return rules.sgd_momentum, (lr, wd, rescale, clip, self._corrected_momentum(index))
 
-    def fused_step(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        self._update_count(indices)
-        clip = self._clip()
-        for index, weight, grad, state, lr, wd in zip(indices, weights, grads, states, self._get_lrs(indices),
-                                                      self._get_wds(indices)):
-            lr *= self._factor(index, weight._data, grad._data, wd, self.rescale_grad)
-            self._update_one(index, weight, grad, state, lr, wd, self.rescale_grad, clip)
-
-    def step(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        self._update_count(indices)
-        for index, weight, grad, state, lr, wd in zip(indices, weights, grads, states, self._get_lrs(indices),
-                                                      self._get_wds(indices)):
-            apply.check('LARS', weight, grad, self._arrays(state))
-            apply.check_writable(weight)
-            lr *= self._factor(index, weight._data, grad._data, wd, self.rescale_grad)
-            self._update_one(index, weight, grad, state, lr, 0.0, 1.0, None, self._prepare(weight, grad, wd))
+    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float,
+                    clip: float | None) -> None:
+        apply.check('LARS', weight, grad, self._states(state))
+        lr *= self._factor(index, weight._data, grad._data, wd, self.rescale_grad)
+        super()._update_one(index, weight, grad, state, lr, wd, clip)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

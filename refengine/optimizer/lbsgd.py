@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .. import device
 from .. import ndarray as nd
 from ..ops import update_rules as rules
+from . import apply
 from .optimizer import register
 from .rule_optimizer import Rule, RuleOptimizer
 
@@ -80,17 +80,15 @@ class LBSGD(RuleOptimizer):
             return rules.sgd, (lr, wd, rescale, clip)
         return rules.sgd_momentum, (lr, wd, rescale, clip, self.momentum)
 
-    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float, rescale: float,
-                    clip: float | None, gradient: Any = None) -> None:
-        mean, count = self._collect(index, grad._data if gradient is None else gradient)
+    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float,
+                    clip: float | None) -> None:
+        apply.check('LBSGD', weight, grad, self._states(state))
+        mean, count = self._collect(index, grad._data)
         if mean is None:
             return
         if self.warmup_strategy == 'lars':
             lr *= self._norm_factor(weight._data, mean, wd)
         else:
             lr *= self._rate_factor(count)
-        super()._update_one(index, weight, grad, state, lr, wd, rescale, clip, mean)
-
-    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any],
-             states: Sequence[Any]) -> None:
-        self.fused_step(indices, weights, grads, states)
+        rule, scalars = self._rule(index, lr, wd, self.rescale_grad, clip)
+        apply.apply('LBSGD', rule, weight, grad, self._states(state), scalars, mean, whole=True)

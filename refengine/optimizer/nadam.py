@@ -20,6 +20,7 @@ class Nadam(Moments):
 
     has_fused_step = False
     zero_clips = True
+    rule_has_memory = True
 
     def __init__(self, learning_rate: float | None = DefaultRate(0.001), beta1: float = 0.9, beta2: float = 0.999,
                  epsilon: float = 1e-8, schedule_decay: float = 0.004, *, use_fused_step: bool = False,

@@ -55,8 +55,8 @@ class Optimizer:
 
     ``learning_rate=None`` means the rate of ``lr_scheduler``, or 0.01 without one. ``clip_gradient=None`` means no
     clipping. ``multi_precision`` keeps float32 copies of float16 weights. ``aggregate_num`` is the number of parameters
-    that one call of ``update`` handles. ``use_fused_step=False`` chooses the step-by-step form, which leaves the
-    rescaled gradient behind in ``grad``.
+    that one call of ``update`` handles. ``use_fused_step=False`` chooses the step-by-step form of a few optimizers that
+    differs from the fused one.
 
     >>> import refengine as mx
     >>> class Descent(mx.optimizer.Optimizer):
@@ -89,12 +89,11 @@ class Optimizer:
         self.lr_scheduler = lr_scheduler
         if isinstance(learning_rate, DefaultRate):
             learning_rate = float(learning_rate) if lr_scheduler is None else None
-        if lr_scheduler is None:
-            self.lr = 0.01 if learning_rate is None else learning_rate
-        elif learning_rate is None:
-            self.lr = lr_scheduler.base_lr
+        scheduled = getattr(lr_scheduler, 'base_lr', None)  # a plain function has no rate of its own
+        if learning_rate is None:
+            self.lr = 0.01 if scheduled is None else scheduled
         else:
-            if lr_scheduler.base_lr != learning_rate:
+            if scheduled is not None and scheduled != learning_rate:
                 print(OVERWRITTEN)  # on standard output, as documented (rule OPT-COMMON-024)
                 lr_scheduler.base_lr = learning_rate
             self.lr = learning_rate

@@ -17,7 +17,6 @@ class SGLD(RuleOptimizer):
 
     has_fused_step = False
     zero_clips = True
-    draws_noise = True
 
     def __init__(self, *, learning_rate: float | None = DefaultRate(0.1), use_fused_step: bool = False,
                  **kwargs: Any) -> None:
@@ -26,7 +25,7 @@ class SGLD(RuleOptimizer):
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         return rules.sgd, (lr / 2, wd, rescale, clip)
 
-    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float, rescale: float,
-                    clip: float | None, gradient: Any = None) -> None:
-        super()._update_one(index, weight, grad, state, lr, wd, rescale, clip, gradient)
+    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float,
+                    clip: float | None) -> None:
+        super()._update_one(index, weight, grad, state, lr, wd, clip)
         weight += nd.random.normal(0, math.sqrt(lr), shape=weight.shape, dtype=weight.dtype, ctx=weight.context)

@@ -24,10 +24,6 @@ class Signum(RuleOptimizer):
         self.momentum = momentum
         self.wd_lh = wd_lh
 
-    @property
-    def decay_in_gradient(self) -> bool:  # type: ignore[override]
-        return self.momentum != 0.0
-
     def create_state(self, index: Any, weight: Any) -> Any:
         if self.momentum == 0.0:
             return None

@@ -24,16 +24,13 @@ class Test(RuleOptimizer):
     def _states(self, state: Any) -> Any:
         return ()
 
-    @property
-    def preserves_gradient(self) -> bool:
-        return True
-
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         return rules.sgd, (lr, wd, rescale, clip)
 
-    def step(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        self._update_count(indices)
-        for index, weight, grad, state, lr, wd in zip(indices, weights, grads, states, self._get_lrs(indices),
-                                                      self._get_wds(indices)):
-            self._update_one(index, weight, grad, state, lr, wd, self.rescale_grad, None)
-            state[:] = weight
+    def _clip(self) -> None:
+        return None
+
+    def _update_one(self, index: Any, weight: Any, grad: Any, state: Any, lr: float, wd: float,
+                    clip: float | None) -> None:
+        super()._update_one(index, weight, grad, state, lr, wd, clip)
+        state[:] = weight
