@@ -113,18 +113,22 @@ def digamma(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.where(reflected, mirror, direct).astype(x.dtype, copy=False)
 
 
-def trigamma(xp: Any, x: Any, out: Any = None) -> Any:
-    """The derivative of digamma."""
-    value = x.astype('float64', copy=False)
-    reflected = value < 0.5
-    z = xp.where(reflected, 1 - value, value)
+# B(2k) / (2k)! of the Euler-Maclaurin series, k = 1, 2, ...
+_EULER_MACLAURIN = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+
+
+def polygamma(xp: Any, x: Any, n: int) -> Any:
+    """The n-th derivative of digamma, n >= 1: n! times the sum of 1 / (x + k) ** (n + 1), with alternating sign."""
+    z = x.astype('float64', copy=False)
+    power = n + 1
     total = xp.zeros_like(z)
-    for _ in range(6):
-        low = z < 6
-        total = total + xp.where(low, 1 / (z * z), 0)
+    while bool((z < 8).any()):
+        low = z < 8
+        total = total + xp.where(low, z ** -power, 0)
         z = xp.where(low, z + 1, z)
-    square = 1 / (z * z)
-    direct = total + 1 / z + square / 2 + square / z * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (
-        1 / 30 - square * 5 / 66))))
-    mirror = (math.pi / xp.sin(math.pi * value)) ** 2 - direct
-    return xp.where(reflected, mirror, direct).astype(x.dtype, copy=False)
+    total = total + z ** (1 - power) / (power - 1) + 0.5 * z ** -power
+    rising = float(power)
+    for k, coefficient in enumerate(_EULER_MACLAURIN, 1):
+        total = total + coefficient * rising * z ** -(power + 2 * k - 1)
+        rising *= (power + 2 * k - 1) * (power + 2 * k)
+    return ((-1) ** (n + 1) * math.factorial(n) * total).astype(x.dtype, copy=False)

@@ -81,7 +81,7 @@ def _cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     return data.astype(kind)
 
 
-@register('amp_cast', params={'dtype': Dtype()}, grad=_cast_grad)
+@register('amp_cast', params={'dtype': Dtype()}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),))
 def _amp_cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     """A cast between floating point types; other arrays pass unchanged."""
     return data.astype(np.dtype(dtype)) if data.dtype.kind == 'f' else data.copy()
@@ -128,7 +128,8 @@ def _add_n(xp: Any, *args: Any) -> Any:
     return total
 
 
-@register('_grad_add', inputs=('lhs', 'rhs'), grad=lambda F, ograds, inputs, outputs, params: (ograds[0], ograds[0]))
+@register('_grad_add', inputs=('lhs', 'rhs'), samples=((((2, 3), (2, 3)), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (ograds[0], ograds[0]))
 def _grad_add(xp: Any, lhs: Any, rhs: Any) -> Any:
     """The sum of two gradients."""
     return lhs + rhs

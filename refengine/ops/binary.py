@@ -23,14 +23,14 @@ _BOOL = np.dtype('bool')
 
 def _plain(name: str) -> Callable[..., Any]:
     def body(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
-        return getattr(xp, name)(x, y, out)
+        return getattr(xp, name)(x, y, out=out)
 
     return body
 
 
 def _divide(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     if x.dtype.kind == 'f':
-        return xp.true_divide(x, y, out)
+        return xp.true_divide(x, y, out=out)
     # Integers divide toward zero and keep their dtype (rule ND-ARITH-008).
     quotient = xp.floor_divide(x, y)
     remainder = x - quotient * y
@@ -44,7 +44,7 @@ def _modulo(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
 
 def _power(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     if x.dtype.kind == 'f':
-        return xp.power(x, y, out)
+        return xp.power(x, y, out=out)
     return xp.power(x.astype(np.float64), y).astype(x.dtype)
 
 
@@ -95,6 +95,7 @@ class Row:
     reflected: str = ''                      # and on the left
     scalar_gradient: Any = None              # g(F, og, x, s, y)
     reflected_gradient: Any = None
+    domain: str = 'any'                      # where to sample it
 
 
 def _ratio(F: Any, og: Any, x: Any, s: Any, y: Any) -> Any:
@@ -113,11 +114,11 @@ ROWS = (
         lambda F, og, a, b, y: (og / b, -(og * a) / (b * b)), 'elemwise_div', ('_div', '_Div'), (), '_div_scalar',
         '_rdiv_scalar', _ratio, lambda F, og, x, s, y: -(og * s) / (x * x)),
     Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.', _grad_mod, '_mod', ('_Mod',), (),
-        '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x)),
+        '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x), domain='positive'),
     Row('power', _power, 'The first to the power of the second.', _grad_power, '_power', ('_Power', 'pow'), (),
         '_power_scalar', '_rpower_scalar',
         lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (x ** (s - 1) * s),
-        lambda F, og, x, s, y: og * (y * float(np.log(s)))),
+        lambda F, og, x, s, y: og * (y * float(np.log(s))), domain='positive'),
     Row('maximum', _plain('maximum'), 'The larger of the two; NaN wins.', _grad_maximum, '_maximum', ('_Maximum',), (),
         '_maximum_scalar', '', lambda F, og, x, s, y: og * (x >= s)),
     Row('minimum', _plain('minimum'), 'The smaller of the two; NaN wins.', _grad_minimum, '_minimum', ('_Minimum',), (),
@@ -245,7 +246,7 @@ def zero_gradient(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -
     return tuple(F.zeros_like(x) for x in inputs)
 
 
-_SMOOTH = ((((2, 3), (2, 3)), {}), (((2, 3), (1, 3)), {}), (((2, 1), (3,)), {}))
+_PAIRS = (((2, 3), (2, 3)), ((2, 3), (1, 3)), ((2, 1), (3,)))
 _RIGHT = Scalar(0.0, 'the number')
 _RULES = ('ND-ARITH-006', 'BCAST-RULE-004')
 
@@ -254,13 +255,13 @@ def _register(row: Row) -> None:
     gradient = row.gradient
     add(Operator('broadcast_' + row.word, _pair_body('broadcast_' + row.word, row), aliases=row.aliases,
                  inputs=('lhs', 'rhs'), grad=_summed(gradient) if gradient else zero_gradient,
-                 doc=row.doc + ' The arrays broadcast.', rules=_RULES, samples=_SMOOTH if gradient else ()))
+                 doc=row.doc + ' The arrays broadcast.', rules=_RULES, samples=tuple((p, {}, row.domain) for p in _PAIRS) if gradient else ()))
     add(Operator(row.pair, _pair_body(row.pair, row), aliases=row.pair_aliases, inputs=('lhs', 'rhs'), same_shape=True,
                  grad=_same(gradient) if gradient else zero_gradient, doc=row.doc + ' The arrays have one shape.',
-                 rules=('BCAST-ELEM-001',), samples=_SMOOTH[:1] if gradient else ()))
+                 rules=('BCAST-ELEM-001',), samples=((_PAIRS[0], {}, row.domain),) if gradient else ()))
     if not row.scalar:
         return
-    samples = ((((2, 3),), {'scalar': 1.7}), (((2, 3),), {'scalar': 3})) if row.scalar_gradient else ()
+    samples = ((((2, 3),), {'scalar': 1.73}, row.domain), (((2, 3),), {'scalar': 3}, row.domain)) if row.scalar_gradient else ()
     add(Operator(row.scalar, _scalar_body(row, False), params={'scalar': _RIGHT},
                  grad=_with_scalar(row.scalar_gradient) if row.scalar_gradient else zero_gradient,
                  doc=row.doc + ' The second is a number.', rules=('ND-ARITH-007',), samples=samples))

@@ -168,7 +168,8 @@ def _cross_entropy_infer(arrays: Any, params: dict[str, Any]) -> None:
         raise MXNetError(f'SoftmaxCrossEntropy needs one label per row: label {label.shape}, data {data.shape}')
 
 
-@register('softmax_cross_entropy', inputs=('data', 'label'), infer=_cross_entropy_infer, grad=_cross_entropy_grad)
+@register('softmax_cross_entropy', inputs=('data', 'label'), infer=_cross_entropy_infer, grad=_cross_entropy_grad,
+          samples=((((3, 4), 'index:3:4'), {}),))
 def _softmax_cross_entropy(xp: Any, data: Any, label: Any) -> Any:
     """The sum over all rows of -log softmax(data)[label], with shape (1,)."""
     logs = _forward(1.0, True)(xp, data)

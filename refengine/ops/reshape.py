@@ -421,7 +421,8 @@ def _pad(xp: Any, data: Any, mode: str = 'constant', pad_width: tuple[int, ...] 
     return xp.pad(data, pairs, mode=mode)
 
 
-@register('_pad_backward', inputs=('data', 'like'), params=_PAD)
+@register('_pad_backward', inputs=('data', 'like'), params=_PAD, grad=lambda F, ograds, inputs, outputs, params: (
+    F.pad(ograds[0], mode=params['mode'], pad_width=params['pad_width']), None))
 def _pad_backward(xp: Any, data: Any, like: Any, mode: str = 'edge', pad_width: tuple[int, ...] = ()) -> Any:
     """The sum of a padded gradient over all places that show one element."""
     pairs = list(zip(pad_width[0::2], pad_width[1::2]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import storage
-from ..op import Operator, Scalar, add, register
+from ..op import Int, Operator, Scalar, add, register
 from . import _special as special
 from .binary import zero_gradient
 
@@ -117,9 +117,8 @@ ROWS = (
         'unit'),
     Row('gamma', special.gamma, lambda F, og, x, y: og * (y * F._digamma(x)), 'The gamma function.', (), 'positive'),
     Row('gammaln', special.gammaln, lambda F, og, x, y: og * F._digamma(x), 'log |gamma(x)|.', (), 'positive'),
-    Row('_digamma', special.digamma, lambda F, og, x, y: og * F._trigamma(x), 'The derivative of gammaln.',
+    Row('_digamma', special.digamma, lambda F, og, x, y: og * F._polygamma(x, n=1), 'The derivative of gammaln.',
         ('digamma',), 'positive'),
-    Row('_trigamma', special.trigamma, None, 'The derivative of digamma.', (), 'positive'),
     Row('logical_not', lambda xp, x, out=None: xp.logical_not(x).astype(x.dtype), None, '1 where zero, else 0.',
         exact=True),
     Row('_contrib_isfinite', lambda xp, x, out=None: xp.isfinite(x).astype(x.dtype), None, '1 where finite, else 0.',
@@ -183,3 +182,11 @@ def _smooth_l1(xp: Any, data: Any, scalar: Any = 1.0) -> Any:
     s2 = float(scalar) ** 2
     size = xp.abs(data)
     return xp.where(size < 1 / s2, 0.5 * s2 * data * data, size - 0.5 / s2).astype(data.dtype, copy=False)
+
+
+@register('_polygamma', params={'n': Int(1, 'how many derivatives of digamma, at least one', low=1)},
+          samples=((((2, 3),), {'n': 1}, 'positive'), (((2, 3),), {'n': 2}, 'positive')),
+          grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * F._polygamma(inputs[0], n=params['n'] + 1),))
+def _polygamma(xp: Any, data: Any, n: int = 1) -> Any:
+    """The n-th derivative of digamma."""
+    return special.polygamma(xp, data, n)
