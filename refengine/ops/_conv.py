@@ -1,0 +1,311 @@
+"""Convolutions on raw arrays: forward, backward to the data and backward to the weight, for 1 to 3 spatial axes.
+
+Everything works channels-last inside: windows are copied block by block into a matrix that stays in the cache, one row per
+output pixel, and BLAS does the rest. Results have the logical order (batch, channels, spatial…) with channels-last strides.
+Inputs with few channels (images) are copied plane by plane instead, because runs of a few elements would be slow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ._nn import channels_first, channels_last, empty, zeros
+
+BLOCK = 1 << 19
+"""Elements of the matrix of windows per block: 2 MiB of float32."""
+FEW = 4
+"""Up to this many channels, windows are copied plane by plane."""
+
+
+class Geometry:
+    """Kernel, stride, dilation and padding of a convolution, and the sizes that follow."""
+
+    def __init__(self, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilate: Sequence[int],
+                 pad: Sequence[int]) -> None:
+        count = len(kernel)
+        self.sizes = tuple(sizes)
+        self.kernel = tuple(kernel)
+        self.stride = tuple(stride) or (1,) * count
+        self.dilate = tuple(dilate) or (1,) * count
+        self.pad = tuple(pad) or (0,) * count
+        self.reach = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilate))
+        self.out = tuple((n + 2 * p - r) // s + 1 for n, p, r, s in zip(self.sizes, self.pad, self.reach, self.stride))
+        self.pointwise = all(k == 1 and s == 1 and p == 0 for k, s, p in zip(self.kernel, self.stride, self.pad))
+
+    def padded(self) -> tuple[int, ...]:
+        """Spatial sizes with padding."""
+        return tuple(n + 2 * p for n, p in zip(self.sizes, self.pad))
+
+    def offsets(self) -> Iterator[tuple[slice, ...]]:
+        """For each place of the kernel, the elements under it for all windows, along the padded spatial axes."""
+        for place in itertools.product(*map(range, self.kernel)):
+            yield tuple(slice(k * d, k * d + s * (c - 1) + 1, s)
+                        for k, d, s, c in zip(place, self.dilate, self.stride, self.out))
+
+    def inside(self) -> tuple[slice, ...]:
+        """Where the data lies along the padded spatial axes."""
+        return tuple(slice(p, p + n) for p, n in zip(self.pad, self.sizes))
+
+
+def _last(x: Any) -> Any:
+    return x.transpose(channels_last(x.ndim))
+
+
+def _first(x: Any) -> Any:
+    return x.transpose(channels_first(x.ndim))
+
+
+def _pad(xp: Any, x: Any, geometry: Geometry, first: int) -> Any:
+    """A row-major copy with zeros around the spatial axes, which begin at ``first``; no copy if there is nothing to do."""
+    if not any(geometry.pad):
+        if x.flags.c_contiguous:
+            return x
+        out = empty(xp, x.shape, x.dtype)
+        out[...] = x
+        return out
+    spatial = len(geometry.kernel)
+    shape = (*x.shape[:first], *geometry.padded(), *x.shape[first + spatial:])
+    out = empty(xp, shape, x.dtype)
+    lead = (slice(None),) * first
+    for axis, p in enumerate(geometry.pad):
+        if p:
+            before = (*lead, *(slice(None),) * axis)
+            out[(*before, slice(0, p))] = 0
+            out[(*before, slice(-p, None))] = 0
+    out[(*lead, *geometry.inside())] = x
+    return out
+
+
+def _blocks(count: int, rows: int, per_row: int) -> Iterator[tuple[slice, slice]]:
+    """Blocks of images and of rows of output pixels, so that a block of windows has at most BLOCK elements."""
+    per_image = rows * per_row
+    if per_image <= BLOCK:
+        step = max(1, BLOCK // max(per_image, 1))
+        for start in range(0, count, step):
+            yield slice(start, min(start + step, count)), slice(0, rows)
+        return
+    step = max(1, BLOCK // per_row)
+    for image in range(count):
+        for start in range(0, rows, step):
+            yield slice(image, image + 1), slice(start, min(start + step, rows))
+
+
+class _Windows:
+    """The matrix of windows of channels-last data, block by block."""
+
+    def __init__(self, xp: Any, x: Any, geometry: Geometry) -> None:
+        self.xp, self.geometry = xp, geometry
+        padded = _pad(xp, x, geometry, 1)
+        spatial = padded.strides[1:-1]
+        self.view = xp.lib.stride_tricks.as_strided(
+            padded, (padded.shape[0], *geometry.out, *geometry.kernel, padded.shape[-1]),
+            (padded.strides[0], *(s * n for s, n in zip(geometry.stride, spatial)),
+             *(d * n for d, n in zip(geometry.dilate, spatial)), padded.strides[-1]))
+        self.columns = prod(geometry.kernel) * padded.shape[-1]
+        self.buffer = None
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of output pixels and their windows as rows of a matrix."""
+        out = self.geometry.out
+        inner = prod(out[1:])
+        if self.geometry.pointwise and self.view.base is not None and self.view.flags.c_contiguous:
+            yield slice(0, self.view.shape[0] * prod(out)), self.view.reshape(-1, self.columns)
+            return
+        for images, rows in _blocks(self.view.shape[0], out[0], inner * self.columns):
+            block = self.view[images, rows]
+            pixels = prod(block.shape[:1 + len(out)])
+            if self.buffer is None:
+                self.buffer = empty(self.xp, (pixels, self.columns), block.dtype)
+            matrix = self.buffer[:pixels]
+            matrix.reshape(block.shape)[...] = block
+            start = (images.start * out[0] + rows.start) * inner
+            yield slice(start, start + pixels), matrix
+
+
+class _Planes:
+    """The same for data with few channels in the order (batch, channels, spatial…); rows of the matrix are columns here."""
+
+    def __init__(self, xp: Any, x: Any, geometry: Geometry) -> None:
+        self.xp, self.geometry = xp, geometry
+        self.padded = _pad(xp, x, geometry, 2)
+        self.columns = prod(geometry.kernel) * x.shape[1]
+        self.buffer = None
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Pairs of output pixels and their windows, transposed: the row of a window is a column of memory."""
+        geometry, padded = self.geometry, self.padded
+        pixels = prod(geometry.out)
+        count, channels = padded.shape[:2]
+        step = max(1, BLOCK // (pixels * self.columns))
+        for start in range(0, count, step):
+            stop = min(start + step, count)
+            if self.buffer is None or stop - start < step:
+                self.buffer = empty(self.xp, (self.columns, stop - start, *geometry.out), padded.dtype)
+            matrix = self.buffer
+            for index, where in enumerate(geometry.offsets()):
+                for channel in range(channels):
+                    matrix[index * channels + channel] = padded[(slice(start, stop), channel, *where)]
+            yield slice(start * pixels, stop * pixels), matrix.reshape(self.columns, -1).T
+
+
+def _windows(xp: Any, x: Any, geometry: Geometry) -> Any:
+    """The source of windows for data in the order (batch, channels, spatial…)."""
+    if x.shape[1] <= FEW and not geometry.pointwise:
+        return _Planes(xp, x, geometry)
+    return _Windows(xp, _last(x), geometry)
+
+
+def _matrix(weight: Any) -> Any:
+    """The weight (outputs, inputs, kernel…) as a row-major matrix (outputs, kernel · inputs)."""
+    return _last(weight).reshape(weight.shape[0], -1)
+
+
+def _rows(xp: Any, x: Any) -> Any:
+    """(batch, channels, spatial…) as a row-major matrix (pixels, channels)."""
+    last = _last(x)
+    if not last.flags.c_contiguous:
+        copy = empty(xp, last.shape, last.dtype)
+        copy[...] = last
+        last = copy
+    return last.reshape(-1, x.shape[1])
+
+
+def _depthwise(weight: Any, groups: int) -> bool:
+    return groups > 1 and weight.shape[1] == 1
+
+
+def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, bias: Any = None) -> Any:
+    """The convolution of x (batch, channels, spatial…) with weight (outputs, channels / groups, kernel…)."""
+    count, outputs = x.shape[0], weight.shape[0]
+    if groups == 1 and geometry.pointwise and x.flags.c_contiguous and not _last(x).flags.c_contiguous:
+        out = empty(xp, (count, outputs, prod(geometry.out)), x.dtype)
+        xp.matmul(weight.reshape(outputs, -1), x.reshape(count, x.shape[1], -1), out=out)
+        if bias is not None:
+            out += bias[:, None]
+        return out.reshape(count, outputs, *geometry.out)
+    if _depthwise(weight, groups):
+        result = _depthwise_forward(xp, x, weight, geometry, groups)
+        if bias is not None:
+            result += bias.reshape(-1, *(1,) * len(geometry.out))
+        return result
+    out = empty(xp, (count * prod(geometry.out), outputs), x.dtype)
+    step_in, step_out = x.shape[1] // groups, outputs // groups
+    for group in range(groups):
+        part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
+        columns = slice(group * step_out, (group + 1) * step_out)
+        matrix = _matrix(weight[columns]).T
+        for pixels, windows in _windows(xp, part, geometry).blocks():
+            target = out[pixels, columns]
+            if groups == 1:
+                xp.dot(windows, matrix, out=target)
+                if bias is not None:
+                    target += bias
+            else:
+                target[...] = xp.dot(windows, matrix)
+    if bias is not None and groups > 1:
+        out += bias
+    return _first(out.reshape(count, *geometry.out, outputs))
+
+
+def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int = 1) -> Any:
+    """The gradient of the data: each output gradient spread over its window through the weight."""
+    if _depthwise(weight, groups):
+        return _depthwise_backward_data(xp, ograd, weight, geometry, groups)
+    if groups > 1:
+        return _by_groups(xp, ograd, weight, geometry, groups)
+    if all(s == 1 for s in geometry.stride) and all(r > p for r, p in zip(geometry.reach, geometry.pad)):
+        # With stride 1 it is a convolution itself: of the gradients, with the reversed kernel.
+        flip = weight[(slice(None), slice(None), *(slice(None, None, -1),) * len(geometry.kernel))].swapaxes(0, 1)
+        turned = Geometry(geometry.out, geometry.kernel, geometry.stride, geometry.dilate,
+                          tuple(r - 1 - p for r, p in zip(geometry.reach, geometry.pad)))
+        return forward(xp, ograd, flip, turned)
+    count, channels = ograd.shape[0], weight.shape[1]
+    rows = _rows(xp, ograd)
+    result = zeros(xp, (count, *geometry.padded(), channels), ograd.dtype)
+    places = [weight[(slice(None), slice(None), *place)] for place in itertools.product(*map(range, geometry.kernel))]
+    pixels = prod(geometry.out)
+    step = max(1, BLOCK // max(1, pixels * channels))
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        gradients = rows[start * pixels:stop * pixels]
+        for where, place in zip(geometry.offsets(), places):
+            result[(slice(start, stop), *where)] += xp.dot(gradients, place).reshape(stop - start, *geometry.out, channels)
+    return _first(result[(slice(None), *geometry.inside())])
+
+
+def _by_groups(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int) -> Any:
+    step = ograd.shape[1] // groups
+    parts = [_last(backward_data(xp, ograd[:, g * step:(g + 1) * step], weight[g * step:(g + 1) * step], geometry))
+             for g in range(groups)]
+    return _first(xp.concatenate(parts, axis=-1))
+
+
+def backward_weight(xp: Any, x: Any, ograd: Any, geometry: Geometry, groups: int = 1) -> Any:
+    """The gradient of the weight: every window times its output gradient, added up."""
+    outputs, inputs = ograd.shape[1], x.shape[1] // groups
+    if groups > 1 and inputs == 1:
+        return _depthwise_backward_weight(xp, x, ograd, geometry, groups)
+    if groups == 1 and geometry.pointwise and x.flags.c_contiguous and ograd.flags.c_contiguous:
+        total = xp.matmul(ograd.reshape(*ograd.shape[:2], -1), x.reshape(*x.shape[:2], -1).swapaxes(1, 2)).sum(axis=0)
+        return total.reshape(outputs, inputs, *geometry.kernel)
+    rows = _rows(xp, ograd)
+    step = outputs // groups
+    result = None
+    parts = []
+    for group in range(groups):
+        part = x if groups == 1 else x[:, group * inputs:(group + 1) * inputs]
+        gradients = rows if groups == 1 else rows[:, group * step:(group + 1) * step]
+        result = None
+        for pixels, windows in _windows(xp, part, geometry).blocks():
+            product = xp.dot(gradients[pixels].T, windows)
+            if result is None:
+                result = product
+            else:
+                result += product
+        parts.append(result)
+    total = parts[0] if groups == 1 else xp.concatenate(parts)
+    return _first(total.reshape(outputs, *geometry.kernel, inputs)).copy()
+
+
+# ---- one input channel per group ---------------------------------------------------------------------------------
+
+def _per_place(weight: Any, geometry: Geometry, groups: int) -> Iterator[tuple[tuple[slice, ...], Any]]:
+    """For each place of the kernel: the elements under it, and the weights there as (groups, outputs per group)."""
+    places = itertools.product(*map(range, geometry.kernel))
+    for where, place in zip(geometry.offsets(), places):
+        yield where, weight[(slice(None), 0, *place)].reshape(groups, -1)
+
+
+def _depthwise_forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int) -> Any:
+    padded = _pad(xp, _last(x), geometry, 1)
+    multiple = weight.shape[0] // groups
+    out = zeros(xp, (x.shape[0], *geometry.out, groups, multiple), x.dtype)
+    for where, weights in _per_place(weight, geometry, groups):
+        out += padded[(slice(None), *where)][..., None] * weights
+    return _first(out.reshape(x.shape[0], *geometry.out, weight.shape[0]))
+
+
+def _depthwise_backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int) -> Any:
+    multiple = weight.shape[0] // groups
+    gradients = _last(ograd).reshape(ograd.shape[0], *geometry.out, groups, multiple)
+    result = zeros(xp, (ograd.shape[0], *geometry.padded(), groups), ograd.dtype)
+    for where, weights in _per_place(weight, geometry, groups):
+        product = gradients[..., 0] * weights[:, 0] if multiple == 1 else (gradients * weights).sum(axis=-1)
+        result[(slice(None), *where)] += product
+    return _first(result[(slice(None), *geometry.inside())])
+
+
+def _depthwise_backward_weight(xp: Any, x: Any, ograd: Any, geometry: Geometry, groups: int) -> Any:
+    multiple = ograd.shape[1] // groups
+    padded = _pad(xp, _last(x), geometry, 1)
+    gradients = _rows(xp, ograd).reshape(-1, groups, multiple)
+    result = xp.empty((prod(geometry.kernel), groups, multiple), x.dtype)
+    for index, where in enumerate(geometry.offsets()):
+        under = padded[(slice(None), *where)].reshape(-1, groups)
+        result[index] = xp.einsum('pg,pgm->gm', under, gradients)
+    return xp.moveaxis(result, 0, -1).reshape(groups * multiple, 1, *geometry.kernel)
