@@ -19,6 +19,7 @@ from conformance.errors import EngineFault, HarnessFault
 from conformance.outcome import FAILING, Outcome
 from conformance.process import Ended, Garbled, Late, Reply, WorkerProcess, start_worker
 from conformance.selection import CaseInfo
+from conformance.session import check_smoke
 
 #: Cases in which one mutant may crash or hang before the rest of its cases are left out.
 ABNORMAL_LIMIT = 3
@@ -55,7 +56,8 @@ class Bench:
     """Tries mutants of one engine, one after the other.
 
     config: first line for the worker, without a mutant;  limit: seconds that a case may take;  forked: break forked
-    copies of one worker instead of starting a worker for each.
+    copies of one worker instead of starting a worker for each;  smoke: let the worker try the basics first. That also
+    brings the engine to speed: what it does once and lazily is done before it is forked, and not again in each copy.
     """
 
     def __init__(
@@ -65,9 +67,10 @@ class Bench:
         config: Mapping[str, Any],
         limit: Callable[[CaseInfo], float],
         forked: bool,
+        smoke: bool = True,
     ) -> None:
         self._engine, self._interpreter, self._config = engine, interpreter, dict(config)
-        self._limit, self._forked = limit, forked
+        self._limit, self._forked, self._smoke = limit, forked, smoke
         self._worker: WorkerProcess | None = None
         self._child: int | None = None
         self.ready: Mapping[str, Any] = {}
@@ -76,6 +79,8 @@ class Bench:
         """Start an unbroken worker, if there is none, and return what it says of itself; raises EngineFault."""
         if self._worker is None:
             self._worker, self.ready = start_worker(self._engine, self._interpreter, self._config)
+            if self._smoke:
+                check_smoke(self._engine, self._worker)
         return self.ready
 
     def try_mutant(self, mutant: str | None, cases: Sequence[CaseInfo]) -> Trial:

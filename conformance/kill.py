@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -130,8 +131,9 @@ class KillRun:
     """One run over the mutants of an engine.
 
     mutants, rules: globs, empty for all;  matrix: "own" (only the cases of the rules that a mutant names) or "full";
-    timeout: seconds that a case may take on a broken engine;  fresh: a new worker for each mutant;  nulls: try the null
-    engines too;  suite, package: where cases and mutants come from;  progress: called with (done, of) mutants.
+    timeout: seconds that a case may take on a broken engine;  fresh: a new worker for each mutant;  smoke: let the
+    engine try the basics first;  nulls: try the null engines too;  suite, package: where cases and mutants come from;
+    progress: called with (done, of) mutants.
     """
 
     engine: Engine
@@ -142,6 +144,7 @@ class KillRun:
     jobs: int = 2
     timeout: float = 10.0
     fresh: bool = False
+    smoke: bool = True
     nulls: bool = True
     suite: str = "conformance.suite"
     package: str = "conformance.mutants"
@@ -166,7 +169,7 @@ class KillRun:
             forked=forked,
             unbroken=_counted(self._control.values()),
             tried=tuple(self._judged(mutant, trials[mutant.id]) for mutant in chosen),
-            nulls=tuple(self._null(name, every) for name in NULL_ENGINES) if self.nulls else (),
+            nulls=self._null_engines(every) if self.nulls else (),
             without_mutant=() if self.mutants else tuple(self._without_mutant()),
             unknown=tuple(self._unknown(chosen)),
             seconds=time.monotonic() - began,
@@ -225,7 +228,7 @@ class KillRun:
             return False, self._tried(benches, chosen, supported)
 
     def _bench(self, interpreter: str, forked: bool) -> Bench:
-        return Bench(self.engine, interpreter, self._config(self.engine), self._limit, forked)
+        return Bench(self.engine, interpreter, self._config(self.engine), self._limit, forked, self.smoke)
 
     def _config(self, engine: Engine) -> dict[str, Any]:
         return {
@@ -324,6 +327,10 @@ class KillRun:
 
     # -- null engines -------------------------------------------------------------------------------------------
 
+    def _null_engines(self, cases: Sequence[CaseInfo]) -> tuple[NullResult, ...]:
+        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+            return tuple(pool.map(lambda name: self._null(name, cases), NULL_ENGINES))
+
     def _null(self, name: str, cases: Sequence[CaseInfo]) -> NullResult:
         engine = Engine(
             name=name,
@@ -337,7 +344,7 @@ class KillRun:
             for case in cases
             if rules[case.rule].level == "MUST" and not _BEYOND_NULLS & {*rules[case.rule].needs, *case.needs}
         ]
-        bench = Bench(engine, interpreter_for(engine), self._config(engine), self._limit, forked=True)
+        bench = Bench(engine, interpreter_for(engine), self._config(engine), self._limit, forked=True, smoke=False)
         try:
             trial = bench.try_mutant(None, tried)
         finally:

@@ -25,7 +25,7 @@ def catalogue() -> Catalogue:
 
 
 def kill(engine: str = "sound", **fields: Any) -> KillReport:
-    given = {"timeout": 1.0, "suite": "minisuite", "package": "minimutants", "nulls": False, **fields}
+    given = {"timeout": 1.0, "suite": "minisuite", "package": "minimutants", "smoke": False, "nulls": False, **fields}
     return KillRun(mini_engine(engine), catalogue(), **given).run()
 
 
@@ -143,7 +143,7 @@ def test_what_fails_unbroken_is_no_kill() -> None:
     engine = replace(mini_engine("sound"), setup="mx.total = lambda values: 12")
     run = KillRun(
         engine, catalogue(), mutants=["total_forgets_the_first"], timeout=1.0, suite="minisuite",
-        package="minimutants", nulls=False,
+        package="minimutants", smoke=False, nulls=False,
     )  # fmt: skip
     (found,) = run.run().tried
     some, none = found.verdicts
@@ -161,8 +161,8 @@ def test_an_engine_that_cannot_be_forked_gets_workers(monkeypatch: pytest.Monkey
         "mx.double = lambda value: double(value) if os.getpid() == home else os._exit(9)",
     )
     run = KillRun(
-        engine, catalogue(), mutants=["good.*"], timeout=1.0, suite="minisuite", package="minimutants", nulls=False,
-        note=notes.append,
+        engine, catalogue(), mutants=["good.*"], timeout=1.0, suite="minisuite", package="minimutants", smoke=False,
+        nulls=False, note=notes.append,
     )  # fmt: skip
     found = run.run()
     assert not found.forked

@@ -34,7 +34,7 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 LAYERS = (
     ("ground", {"base", "env", "registry", "util"}),
     ("device", {"context", "device", "storage"}),
-    ("operators", {"op", "ops", "kernels"}),
+    ("operators", {"op", "ops", "kernels", "samples"}),
     ("dispatch", {"engine", "tape", "dispatch", "random", "autograd"}),
     ("front ends", {"ndarray", "numpy", "symbol", "attribute", "name"}),
     (
