@@ -72,7 +72,7 @@ def state_of_float32_with_two_moments(mx, check):
 def updates_of_float32_are_the_same(mx, check, name):
     precise = drive.weights(mx, name, dict(drive.FULL, multi_precision=True))
     plain = drive.weights(mx, name, drive.FULL)
-    check.that(float(plain[1][0]) != 1.0, "the weight moved", got=plain[1])
+    check.that(0.5 < float(plain[1][0]) < 1.0, "the first weight moved, and not far", got=plain[1])
     check.equal(precise[1], plain[1], "weight after two updates")
 
 
