@@ -17,7 +17,6 @@ import numpy as np
 
 from conformance.tolerance import tolerance_for
 
-
 #: Every failure made since the worker last cleared this list: an engine that swallows exceptions in its callbacks
 #: would otherwise turn a failed check into a pass.
 RAISED: List["CheckFailed"] = []

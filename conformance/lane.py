@@ -56,19 +56,27 @@ class Lane:
     def run(self) -> None:
         """Work until the schedule is empty; raises EngineFault if no worker can be kept running."""
         try:
-            while True:
-                if len(self._ahead) <= REFILL:
-                    self._refill()
-                if self._ahead:
-                    self._one()
-                elif self._schedule.finished:
-                    return
-                else:
-                    self._schedule.wait(0.5)
+            self._work()
         finally:
             self._schedule.give_back(self._ahead)
             self._ahead.clear()
             self.close()
+
+    def serve(self, schedule: Schedule) -> None:
+        """Work through another schedule, and keep the worker for the next one."""
+        self._schedule = schedule
+        self._work()
+
+    def _work(self) -> None:
+        while True:
+            if len(self._ahead) <= REFILL:
+                self._refill()
+            if self._ahead:
+                self._one()
+            elif self._schedule.finished:
+                return
+            else:
+                self._schedule.wait(0.5)
 
     def close(self) -> None:
         """End the current worker, also from another thread: a wait for its answer then ends."""
@@ -188,7 +196,8 @@ class Lane:
 
     def _accuse(self, before: list[Done]) -> bool:
         """Try the cases that left threads, each alone and then left to itself; True if one is convicted."""
-        suspects = [done.case for done in reversed(before) if done.threads][:SUSPECTS]
+        mine = [done.case for done in reversed(before) if done.threads and self._schedule.result(done.case.id)]
+        suspects = mine[:SUSPECTS]
         for case in suspects:
             self.close()
             self._alone(case)

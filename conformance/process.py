@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import deque
@@ -126,7 +127,7 @@ class WorkerProcess:
         for descriptor in (self._answers, self._prints):
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ)
-        path = [*engine.path, *(_harness_path() if interpreter == sys.executable else ())]
+        path = [*engine.path, *(harness_path() if interpreter == sys.executable else ())]
         self.send({**config, "path": [*path, *config.get("path", ())], "nonce": self.nonce})
 
     def _start(self, interpreter: str) -> subprocess.Popen[bytes]:
@@ -258,9 +259,12 @@ class WorkerProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _harness_path() -> list[str]:
-    """Where the harness's own interpreter imports from: an engine that runs in it is found in the same places."""
-    return [os.path.abspath(entry) for entry in sys.path]
+def harness_path() -> list[str]:
+    """Where the harness imports from beside its interpreter's own folders: an engine in it is found there too."""
+    own = {os.path.abspath(folder) for folder in sysconfig.get_paths().values()}
+    own |= {os.path.join(folder, "lib-dynload") for folder in own}
+    own |= {path for path in sys.path if path.endswith(".zip")}
+    return [path for path in dict.fromkeys(map(os.path.abspath, sys.path)) if path not in own]
 
 
 def start_worker(engine: Engine, interpreter: str, config: Mapping[str, Any]) -> tuple[WorkerProcess, dict[str, Any]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -172,10 +172,11 @@ class Session:
             self.observer.settled(self.engine.name, result, known(result))
 
         schedule = Schedule(selected, known, settled)
-        schedule.set_aside(lambda case: self._unsupported(case, able))
+        schedule.set_aside(lambda case: self.unsupported(case, able))
         return schedule
 
-    def _unsupported(self, case: CaseInfo, able: frozenset[str]) -> CaseResult | None:
+    def unsupported(self, case: CaseInfo, able: frozenset[str]) -> CaseResult | None:
+        """The result of a case that needs what the engine cannot do, else None."""
         needs = {*self.rules[case.rule].needs, *case.needs}
         missing = tuple(sorted(needs - able))
         if not missing:
@@ -188,12 +189,13 @@ class Session:
         with self._lock:
             self.observer.note(self.engine.name, text)
 
-    def _limit(self, case: CaseInfo) -> float:
+    def limit(self, case: CaseInfo) -> float:
+        """Seconds that the case may take."""
         if self.options.timeout is not None:
             return self.options.timeout
         return max(self.engine.timeouts.case, case.timeout or 0.0)
 
-    def _convert(self, case: CaseInfo, answer: dict[str, Any], printed: str) -> CaseResult:
+    def convert(self, case: CaseInfo, answer: dict[str, Any], printed: str) -> CaseResult:
         """From the worker's answer to a result."""
         outcome, message = Outcome(answer["outcome"]), answer.get("message")
         failure = Failure(**answer["failure"], output=printed) if "failure" in answer else None
@@ -202,18 +204,19 @@ class Session:
             outcome, message = Outcome.UNSUPPORTED, f"optional, and the engine does not have it: {message}"
         return CaseResult(case.id, case.rule, outcome, float(answer["seconds"]), message, failure)
 
+    def starter(self, interpreter: str) -> Callable[[], WorkerProcess]:
+        """A function that starts one more worker."""
+        config = self.options.worker_config(self.engine, False)
+        return lambda: start_worker(self.engine, interpreter, config)[0]
+
     # -- in workers -----------------------------------------------------------------------------------------
 
     def _drive(self, schedule: Schedule, first: WorkerProcess, interpreter: str) -> bool:
         """Run lanes until the schedule is empty; True if the user interrupted."""
-        config = self.options.worker_config(self.engine, False)
         jobs = max(1, self.options.jobs)
-
-        def start() -> WorkerProcess:
-            return start_worker(self.engine, interpreter, config)[0]
-
+        start = self.starter(interpreter)
         self._lanes = [
-            Lane(schedule, start, self._limit, self._convert, self._note, first if number == 0 else None, jobs)
+            Lane(schedule, start, self.limit, self.convert, self._note, first if number == 0 else None, jobs)
             for number in range(jobs)
         ]
         threads = [threading.Thread(target=self._work, args=(lane, schedule), daemon=True) for lane in self._lanes]
@@ -267,7 +270,7 @@ class Session:
         try:
             while not schedule.finished:
                 for case in schedule.take(1):
-                    schedule.settle(self._convert(case, runner.run(case.id), ""))
+                    schedule.settle(self.convert(case, runner.run(case.id), ""))
         except KeyboardInterrupt:
             interrupted = True
         return self._finished(sys.executable, ready, able, cases, selected, schedule, began, started, None, interrupted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -143,6 +144,7 @@ def _rendered(paths: list[Path], form: str) -> str:
     from conformance.campaign import side_by_side
 
     renderer = importlib.import_module(f"reports.{form}")
-    text = renderer.render(side_by_side(paths))
+    terminal = {"width": shutil.get_terminal_size().columns, "color": sys.stdout.isatty()} if form == "terminal" else {}
+    text = renderer.render(side_by_side(paths), **terminal)
     assert isinstance(text, str)
     return text if text.endswith("\n") else text + "\n"
