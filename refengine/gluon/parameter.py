@@ -188,7 +188,7 @@ class Parameter:
 
     def _refuse_sparse(self) -> None:
         for what, value in (('stype', self._stype), ('grad_stype', self._grad_stype)):
-            if value != 'default' and not hasattr(nd, 'sparse'):
+            if value != 'default':
                 raise MXNetError(f"Parameter '{self.name}' has {what} '{value}': sparse storage is not implemented yet")
 
     def _init_impl(self, data: Any, contexts: Iterable[Context]) -> None:
@@ -334,9 +334,8 @@ class Parameter:
         if self._trainer is not None:
             # A copy that a store updates by itself would undo the new values at the next step (rule TRAINER-STATE).
             trainer = self._trainer
-            if trainer._kv_initialized and trainer._update_on_kvstore:
-                if self not in trainer._params_to_init:
-                    trainer._reset_kvstore()
+            if trainer._kv_initialized and trainer._update_on_kvstore and self not in trainer._params_to_init:
+                trainer._reset_kvstore()
         with autograd.pause():
             for array in self._check_and_get(self._data, list):
                 array[:] = data
@@ -411,7 +410,10 @@ class Parameter:
     def var(self) -> Any:
         """The symbolic variable that stands for this parameter."""
         if self._var is None:
-            from .. import symbol
+            try:
+                from .. import symbol
+            except ImportError:
+                raise NotImplementedError('symbols are not implemented yet') from None
             self._var = symbol.var(self.name, shape=self.shape, dtype=self.dtype, lr_mult=self.lr_mult,
                                    wd_mult=self.wd_mult, init=self.init, stype=self._stype)
         return self._var
