@@ -1,4 +1,4 @@
-"""Losses: one value per sample, averaged over all other axes, times the weight of the loss and of the sample."""
+"""Losses: one value per sample, times the weight of the loss and of the sample; most average over all other axes."""
 
 from __future__ import annotations
 
@@ -154,11 +154,11 @@ class KLDivLoss(Loss):
         self._axis = axis
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
-        """Mean of label · (log label - pred)."""
+        """Sum of label · (log label - pred)."""
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
-        loss = label * (F.log(label + 1e-12) - pred)
-        return self._mean(F, _weighted(F, loss, self._weight, sample_weight))
+        loss = _weighted(F, label * (F.log(label + 1e-12) - pred), self._weight, sample_weight)
+        return F.sum(loss, axis=self._batch_axis, exclude=True)
 
 
 class CTCLoss(Loss):
