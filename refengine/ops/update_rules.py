@@ -22,7 +22,7 @@ def gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay=False):
     if wd and clip_decay:
         g = xp.add(g, xp.multiply(w, wd, other), out)
     if clip is not None:
-        g = xp.maximum(xp.minimum(g, clip, out), -clip, out)
+        g = xp.maximum(xp.minimum(g, clip, out=out), -clip, out=out)
     if wd and not clip_decay:
         g = xp.add(g, xp.multiply(w, wd, other), out)
     return g
@@ -160,7 +160,7 @@ def adagrad(xp, w, g, states, scratch, lr, wd, rescale, clip, epsilon):
 
 def _clip_weights(xp, w, bound):
     if bound is not None:
-        xp.maximum(xp.minimum(w, bound, w), -bound, w)
+        xp.maximum(xp.minimum(w, bound, out=w), -bound, out=w)
 
 
 def rmsprop(xp, w, g, states, scratch, lr, wd, rescale, clip, rho, epsilon, clip_weights, clip_decay=False,
@@ -225,7 +225,7 @@ def ftrl(xp, w, g, states, scratch, lr, wd, rescale, clip, lamda1, beta):
     xp.multiply(xp.multiply(out, w, out), 1.0 / lr, out)
     xp.subtract(z, out, z)
     xp.add(xp.multiply(xp.add(other, beta, other), 1.0 / lr, other), wd, other)
-    xp.maximum(xp.subtract(xp.absolute(z, out), lamda1, out), 0.0, out)
+    xp.maximum(xp.subtract(xp.absolute(z, out), lamda1, out), 0.0, out=out)
     xp.multiply(xp.sign(z, w), out, w)
     xp.negative(xp.divide(w, other, w), w)
 
@@ -253,7 +253,7 @@ def adamax(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsil
     g = gradient(xp, w, g, scratch, wd, rescale, clip)
     running_mean(xp, mean, g, beta1, other)
     xp.multiply(bound, beta2, bound)
-    xp.maximum(bound, xp.absolute(g, other), bound)
+    xp.maximum(bound, xp.absolute(g, other), out=bound)
     xp.divide(mean, xp.add(bound, epsilon, other), out)
     xp.subtract(w, xp.multiply(out, lr, out), w)
 
@@ -346,7 +346,7 @@ def lans(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsilon
     if size:
         xp.multiply(out, 1.0 / size, out)
     if clip is not None:
-        xp.maximum(xp.minimum(out, clip, out), -clip, out)
+        xp.maximum(xp.minimum(out, clip, out=out), -clip, out=out)
     running_mean(xp, mean, out, beta1, other)
     running_square(xp, var, out, beta2, other)
     xp.add(xp.sqrt(xp.multiply(var, of_var, root), root), epsilon, root)

@@ -206,8 +206,12 @@ class FlatUpdate:
             if optimizer.multi_precision and weight.dtype == np.float16:
                 master, state = state
             items.append(_Item(position, weight, grad, master, list(optimizer._states(state))))
+        parts = [array for item in items for array in item.arrays()]
+        if len({id(array._data) for array in parts}) != len(parts):
+            return None  # an array that occurs twice is updated twice, in order
         if not all(item.fits() for item in items):
             return None
+        del parts
         groups: dict[Any, list[_Item]] = {}
         segments = []
         for item in items:
