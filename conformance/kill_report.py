@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.kill import KillReport, NullResult, RuleVerdict, Tried, Verdict
+from conformance.markdown import cell, table
 
 
 def as_json(report: KillReport) -> str:
@@ -78,24 +79,19 @@ def headline(report: KillReport) -> str:
 
 def as_markdown(report: KillReport) -> str:
     """The kill matrix as markdown tables."""
-    from conformance.cli.rules import cell
-
-    lines = [
-        f"# Mutants on {cell(report.engine)} {cell(report.version)}",
-        "",
-        headline(report).partition(": ")[2] + ".",
-        "",
-        "| Rule | Mutant | Verdict | By |",
-        "| --- | --- | --- | --- |",
+    name = f"{cell(report.engine)} {cell(report.version)}"
+    rows = [
+        [rule, cell(tried.mutant), str(verdict.verdict), cell(explained(verdict))]
+        for rule, tried, verdict in by_rule(report)
     ]
-    for rule, tried, verdict in by_rule(report):
-        lines.append(f"| {rule} | {cell(tried.mutant)} | {verdict.verdict} | {cell(explained(verdict))} |")
+    lines = [f"# Mutants on {name}", "", headline(report).partition(": ")[2] + ".", ""]
+    lines += table(["Rule", "Mutant", "Verdict", "By"], rows)
     if report.matrix == "full":
-        lines += ["", "| Mutant | Also noticed by the cases of |", "| --- | --- |"]
-        lines += [f"| {cell(tried.mutant)} | {', '.join(tried.others) or 'nothing else'} |" for tried in report.tried]
+        others = [[cell(tried.mutant), ", ".join(tried.others) or "nothing else"] for tried in report.tried]
+        lines += ["", *table(["Mutant", "Also noticed by the cases of"], others)]
     if report.nulls:
-        lines += ["", "| Null engine | Cases | MUST rules passed |", "| --- | --- | --- |"]
-        lines += [f"| {null.engine} | {null.cases} | {cell(null_text(null))} |" for null in report.nulls]
+        nulls = [[null.engine, null.cases, cell(null_text(null))] for null in report.nulls]
+        lines += ["", *table(["Null engine", "Cases", "MUST rules passed"], nulls)]
     if report.problems:
         lines += ["", "## Problems", "", *(f"* {cell(problem)}" for problem in report.problems)]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import click
 
+from conformance.markdown import cell, table
 from conformance.rule import AREAS, LEVELS, RELEASES, STATUSES, VERDICTS, Rule, load_rules, near_names, select
 
 #: As the tables show a status.
@@ -81,23 +82,12 @@ def command(
 
 def as_markdown(rules: Iterable[Rule]) -> str:
     """The rules as one markdown table."""
-    lines = ["| Rule | Level | Statement | Needs | 1.9.1 | 2.0.0b1 |", "| --- | --- | --- | --- | --- | --- |"]
+    heading = ["Rule", "Level", "Statement", "Needs", *(release.removeprefix("mxnet-") for release in RELEASES)]
+    rows = []
     for rule in rules:
-        status = " | ".join(MARKS[rule.status(release)] for release in RELEASES)
-        needs = ", ".join(rule.needs) or "-"
-        lines.append(f"| {rule.id} | {rule.level} | {cell(rule.statement)} | {needs} | {status} |")
-    return "\n".join(lines)
-
-
-def cell(text: str) -> str:
-    r"""A text as it may stand in a cell of a markdown table, shown as it is written.
-
-    >>> print(cell("update_on_kvstore | __init__ <b>"))
-    update_on_kvstore \| \_\_init\_\_ \<b>
-    """
-    escaped = re.sub(r"([\\`*\[\]<|])", r"\\\1", " ".join(text.split()))
-    # An underscore within a word is no markup.
-    return re.sub(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9_])", lambda found: found.group().replace("_", r"\_"), escaped)
+        statuses = [MARKS[rule.status(release)] for release in RELEASES]
+        rows.append([rule.id, rule.level, cell(rule.statement), ", ".join(rule.needs) or "-", *statuses])
+    return "\n".join(table(heading, rows))
 
 
 def _print_table(rules: list[Rule]) -> None:

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli.explain import command as explain
-from conformance.cli.rules import cell
 from conformance.cli.rules import command as rules
+from conformance.markdown import cell
 from conformance.rule import load_rules
 
 
@@ -89,7 +89,7 @@ def test_explain_takes_the_id_of_a_case_and_speaks_json() -> None:
     result = run(explain, "TRAINER-CORE-001/one_iteration", "--format", "json")
     record = json.loads(result.output)
     assert record["id"] == "TRAINER-CORE-001"
-    assert record["cases"][0]["id"] == "TRAINER-CORE-001/one_iteration"
+    assert "TRAINER-CORE-001/one_iteration" in [case["id"] for case in record["cases"]]
     assert record["pending"] is None
 
 
