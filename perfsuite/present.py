@@ -76,7 +76,7 @@ def _rows(comparisons: Sequence[Comparison], styled: bool) -> list[list[str]]:
 
 def _header(comparisons: Sequence[Comparison]) -> list[str]:
     engines = [m.engine for m in comparisons[0].measured]
-    return ["workload", *engines, *(f"{engines[0]} vs {other}" for other in engines[1:])]
+    return ["workload", *engines, *(f"vs {other}" for other in engines[1:])]
 
 
 def void_lines(comparisons: Sequence[Comparison]) -> list[str]:
@@ -112,7 +112,7 @@ def print_tables(console: Console, comparisons: Sequence[Comparison], condition:
             continue
         table = Table(title=f"{family}: {says}", title_justify="left", title_style="bold", pad_edge=False)
         for number, name in enumerate(_header(chosen)):
-            table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+            table.add_column(name, justify="left" if number == 0 else "right", no_wrap=number == 0, overflow="fold")
         for row in _rows(chosen, styled=True):
             table.add_row(*row)
         console.print(table)

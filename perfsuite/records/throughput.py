@@ -99,7 +99,7 @@ def training_step(mx, model, batch, hybrid):
             loss = loss_of(net(x), y)
         loss.backward()
         trainer.step(batch)
-        return float(loss.mean().asnumpy())
+        return loss.mean().asnumpy().item()
 
     return step
 

@@ -29,7 +29,7 @@ def test_terminal_tables_show_engine_text_as_it_is():
     console = Console(file=io.StringIO(), width=120)
     present.print_tables(console, COMPARISONS, "measured somewhere")
     shown = console.file.getvalue()
-    assert "ours vs theirs" in shown
+    assert "vs theirs" in shown
     assert "2.00x [2.00, 2.00]" in shown
     assert "WrongResult: [red]no" in shown
 
