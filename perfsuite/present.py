@@ -11,25 +11,25 @@ from rich.console import Console
 from rich.table import Table
 
 from perfsuite.compare import Comparison, Measured
-from perfsuite.record import FAMILIES, UNITS
+from perfsuite.record import FAMILIES
 
 _STYLES = {"faster": "green", "slower": "bold red", "same": "dim", "too noisy": "yellow"}
 _PREFIXES = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
 def rate(units_per_second: float, unit: str) -> str:
-    """A rate with a prefix: ``12.3 GB/s``, ``5.1 ksamples/s``.
+    """A rate with a prefix, short enough for a table whose title names what is counted.
 
     >>> rate(12.3e9, "byte")
     '12.3 GB/s'
-    >>> rate(950.0, "sample")
-    '950 samples/s'
+    >>> rate(5120.0, "sample")
+    '5.12 k/s'
     """
-    name = "B" if unit == "byte" else UNITS[unit]
+    name = "B" if unit == "byte" else ""
     for factor, prefix in _PREFIXES:
         if units_per_second >= factor:
             return f"{units_per_second / factor:.3g} {prefix}{name}/s"
-    return f"{units_per_second:.3g} {name}/s"
+    return f"{units_per_second:.3g}{' ' if name else ''}{name}/s"
 
 
 def seconds(value: float) -> str:
@@ -112,7 +112,7 @@ def print_tables(console: Console, comparisons: Sequence[Comparison], condition:
             continue
         table = Table(title=f"{family}: {says}", title_justify="left", title_style="bold", pad_edge=False)
         for number, name in enumerate(_header(chosen)):
-            table.add_column(name, justify="left" if number == 0 else "right", no_wrap=number == 0, overflow="fold")
+            table.add_column(name, justify="left" if number == 0 else "right", no_wrap=True)
         for row in _rows(chosen, styled=True):
             table.add_row(*row)
         console.print(table)
