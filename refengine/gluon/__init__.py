@@ -17,6 +17,8 @@ def __getattr__(name: str) -> Any:
     if name == 'Trainer':
         from .trainer import Trainer
         return Trainer
-    if name in ('contrib', 'trainer', 'rnn', 'model_zoo', 'metric'):
+    if name == 'metric':
+        return importlib.import_module('refengine.metric')
+    if name in ('contrib', 'trainer', 'rnn', 'model_zoo'):
         return importlib.import_module(f'{__name__}.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
