@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import textwrap
+import traceback
+from typing import Any
 
 import click
 
@@ -27,6 +30,17 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """A group whose commands are imported on use, so that every command starts at once."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what nobody foresaw is a fault of the harness, and must not look like a verdict."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            click.echo(f"Error: a fault of the harness ({type(error).__name__}); please report it", err=True)
+            ctx.exit(int(ExitCode.HARNESS))
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -38,11 +52,18 @@ class LazyGroup(click.Group):
         return command
 
 
+def _exit_codes() -> str:
+    """The exit codes as a paragraph of help that is printed line by line."""
+    lines = ["\b", "Exit codes:"]  # the first tells click to leave the line breaks alone
+    for code in ExitCode:
+        lines += textwrap.wrap(code.sentence, 77, initial_indent=f"{int(code):>3}  ", subsequent_indent=" " * 5)
+    return "\n".join(lines)
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Examples:  conform run --engine refengine   |   conform explain TRAINER-STALE-001\n\n"
-    + "\n\n".join(["Exit codes:", *(f"{int(code):>3}  {code.sentence}" for code in ExitCode)]),
+    epilog="Examples:  conform run --engine refengine   |   conform explain TRAINER-STALE-001\n\n" + _exit_codes(),
 )
 @click.version_option(__version__, prog_name="conform")
 def main() -> None:
