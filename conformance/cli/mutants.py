@@ -22,7 +22,7 @@ EXIT_CODES = (
 @click.option("--rule", "rules", multiple=True, metavar="GLOB", help="Only at these rules.")
 @click.option(
     "--matrix", type=click.Choice(["own", "full"]), default="own", show_default=True,
-    help="Run the cases of the rules that a mutant names, or all of them.",
+    help="Run the cases of the rules that a mutant names, or all (takes minutes).",
 )  # fmt: skip
 @click.option("--no-nulls", is_flag=True, help="Leave the null engines out.")
 @click.option("--jobs", type=click.IntRange(1), help="Workers side by side.  [default: one per core, at most 2]")

@@ -51,7 +51,10 @@ def _paths(engine: Engine) -> dict[str, str]:
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Compute threads, for all alike.")
 @click.option("--clock", type=click.Choice(["cpu", "wall"]), default=None,
               help="Which time counts; cpu with one thread, wall with more, unless given.")
-@click.option("--format", "form", type=click.Choice(["terminal", "markdown", "json"]), default="terminal")
+@click.option(
+    "--format", "form", type=click.Choice(["terminal", "markdown", "json"]), default="terminal", show_default=True,
+    help="How to print it.",
+)  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here instead of to stdout.")
 def compare(
     engines: str, patterns: tuple[str, ...], quick: bool, rounds: int, threads: int, clock: str | None, form: str,
@@ -113,8 +116,14 @@ def list_records() -> None:
 
 
 @command.command(epilog="Example:  asv run HEAD^! && conform perf history")
-@click.option("--results", default=".asv/results", show_default=True, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@click.option(
+    "--results", default=".asv/results", show_default=True, type=click.Path(path_type=Path, file_okay=False),
+    help="Folder that asv writes to.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,
+    help="How to print it.",
+)  # fmt: skip
 def history(results: Path, form: str) -> None:
     """Show what asv measured last, in units per second, and the change against the run before."""
     from perfsuite.history import NoHistory, latest, load_history

@@ -108,7 +108,10 @@ def terminal(files: tuple[Path, ...], output: Path | None, details: int, width: 
 @click.argument("before", type=click.Path(path_type=Path))
 @click.argument("after", type=click.Path(path_type=Path))
 @_OUTPUT
-@click.option("--format", "form", type=click.Choice(["terminal", "markdown", "json"]), default="terminal")
+@click.option(
+    "--format", "form", type=click.Choice(["terminal", "markdown", "json"]), default="terminal", show_default=True,
+    help="How to print it.",
+)  # fmt: skip
 def compare(before: Path, after: Path, output: Path | None, form: str) -> None:
     """Hold the run AFTER against the run BEFORE: fixed, regressed, changed, new, gone.
 
