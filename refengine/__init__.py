@@ -12,8 +12,7 @@ from typing import Any
 
 __version__ = '1.9.1+refengine.0.1.0'
 
-from . import autograd, base, context, engine, random, util  # noqa: E402 - the version comes first
-from . import ndarray
+from . import autograd, base, context, engine, ndarray, random, util
 from . import ndarray as nd
 from .base import MXNetError
 from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus

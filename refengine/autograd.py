@@ -220,7 +220,8 @@ class _FunctionRecord:
 
 def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) -> Any:
     from .base import IN_GRAPH
-    from .dispatch import NDArray, in_graph, record as put
+    from .dispatch import NDArray, in_graph
+    from .dispatch import record as put
     results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     for array in inputs:
         if not isinstance(array, NDArray):

@@ -24,7 +24,7 @@ class Context:
     'gpu(2)'
     """
 
-    __slots__ = ('device_typeid', 'device_id', 'home', '_old', '__weakref__')
+    __slots__ = ('__weakref__', '_old', 'device_id', 'device_typeid', 'home')
 
     devtype2str: ClassVar[dict[int, str]] = {1: 'cpu', 2: 'gpu', 3: 'cpu_pinned', 5: 'cpu_shared'}
     devstr2type: ClassVar[dict[str, int]] = {'cpu': 1, 'gpu': 2, 'cpu_pinned': 3, 'cpu_shared': 5}

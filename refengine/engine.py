@@ -22,7 +22,7 @@ ENGINES = ('NaiveEngine', 'ThreadedEngine', 'ThreadedEnginePerDevice')
 class Failure:
     """One error that waits to be raised."""
 
-    __slots__ = ('error', 'delivered')
+    __slots__ = ('delivered', 'error')
 
     def __init__(self, error: Exception) -> None:
         self.error = error

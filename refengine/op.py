@@ -251,9 +251,34 @@ class Operator:
     operators of ``F`` and the arithmetic that raw arrays, NDArrays and Symbols share.
     """
 
-    __slots__ = ('name', 'aliases', 'forward', 'grad', 'params', 'inputs', 'variadic', 'num_inputs', 'num_outputs',
-                 'visible', 'infer', 'mutates', 'samples', 'doc', 'rules', 'kernels', 'injected', 'same_dtype',
-                 'same_shape', 'any_shape', 'mixed', 'source', 'defaults', 'needs', 'positional', 'plain')
+    __slots__ = (
+        'aliases',
+        'any_shape',
+        'defaults',
+        'doc',
+        'forward',
+        'grad',
+        'infer',
+        'injected',
+        'inputs',
+        'kernels',
+        'mixed',
+        'mutates',
+        'name',
+        'needs',
+        'num_inputs',
+        'num_outputs',
+        'params',
+        'plain',
+        'positional',
+        'rules',
+        'same_dtype',
+        'same_shape',
+        'samples',
+        'source',
+        'variadic',
+        'visible',
+    )
 
     def __init__(self, name: str, forward: Callable[..., Any], *, aliases: Iterable[str] = (),
                  params: Mapping[str, Field] | None = None, inputs: Sequence[str] = ('data',), variadic: bool = False,

@@ -36,7 +36,7 @@ wrap: Any = None
 class Leaf:
     """A variable: what ``attach_grad`` puts behind an array."""
 
-    __slots__ = ('grad', 'req', 'fresh', 'dtype')
+    __slots__ = ('dtype', 'fresh', 'grad', 'req')
 
     alive = True
     sequence = -1
@@ -52,7 +52,7 @@ class Leaf:
 class Node:
     """One recorded call of an operator."""
 
-    __slots__ = ('op', 'params', 'inputs', 'outputs', 'parents', 'sequence', 'ctx', 'alive', 'backward', 'cls')
+    __slots__ = ('alive', 'backward', 'cls', 'ctx', 'inputs', 'op', 'outputs', 'params', 'parents', 'sequence')
 
     def __init__(self, op: Any, params: Any, inputs: Any, outputs: Any, parents: Any, ctx: Any) -> None:
         self.op = op

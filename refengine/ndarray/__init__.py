@@ -14,11 +14,41 @@ from . import functions as _functions
 from . import methods as _methods
 from . import ndarray
 from .creation import (
-    arange, array, concatenate, empty, eye, from_numpy, full, full_like, linspace, moveaxis, ones, onehot_encode, zeros,
+    arange,
+    array,
+    concatenate,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    moveaxis,
+    onehot_encode,
+    ones,
+    zeros,
 )
 from .hybrid import (
-    add, broadcast_axes, divide, equal, greater, greater_equal, hypot, lesser, lesser_equal, logical_and, logical_or,
-    logical_xor, maximum, minimum, modulo, multiply, not_equal, power, subtract, true_divide,
+    add,
+    broadcast_axes,
+    divide,
+    equal,
+    greater,
+    greater_equal,
+    hypot,
+    lesser,
+    lesser_equal,
+    logical_and,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    not_equal,
+    power,
+    subtract,
+    true_divide,
 )
 from .ndarray import NDArray, waitall
 

@@ -160,6 +160,8 @@ def _inplace(pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
 
 
 def _negative(self: Any) -> Any:
+    if self._data.dtype == bool:
+        return dispatch.invoke(registry['_mul_scalar'], (self,), {'scalar': -1})
     return dispatch.invoke(registry['negative'], (self,), {})
 
 

@@ -243,8 +243,8 @@ def _no_fit(shape: tuple[int, ...], target: tuple[int, ...]) -> ValueError:
 
 
 def _raw_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    if value is None:
-        return float('nan') if dtype.kind == 'f' else np.asarray(float('nan')).astype(dtype)
+    if value is None and dtype.kind == 'f':
+        return float('nan')
     if isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (np.str_, np.bytes_)):
         number = float(value)       # numbers travel in double precision (rule ND-SETITEM-009)
         if dtype.kind == 'f':

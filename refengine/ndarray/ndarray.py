@@ -52,7 +52,7 @@ class NDArray:
     [[3.0, 6.0], [7.0, 10.0]]
     """
 
-    __slots__ = ('_data', '_ctx', '_node', '_index')
+    __slots__ = ('_ctx', '_data', '_index', '_node')
     __array_priority__ = 1000.0
     __array_ufunc__ = None       # numpy operators give way to the reflected ones here
 

@@ -83,7 +83,14 @@ def gammaln(xp: Any, x: Any, out: Any = None) -> Any:
     reflected = value < 0.5
     direct = _log_gamma_positive(xp, xp.where(reflected, 1 - value, value))
     mirror = math.log(math.pi) - xp.log(xp.abs(xp.sin(math.pi * value))) - direct
-    return xp.where(reflected, mirror, direct).astype(x.dtype, copy=False)
+    result = xp.where(reflected, mirror, direct)
+    result = xp.where((value == 1) | (value == 2), 0.0, result)
+    result = xp.where(_pole(xp, value) | xp.isinf(value), xp.inf, result)
+    return result.astype(x.dtype, copy=False)
+
+
+def _pole(xp: Any, value: Any) -> Any:
+    return (value <= 0) & (value == xp.floor(value))
 
 
 def gamma(xp: Any, x: Any, out: Any = None) -> Any:
@@ -92,7 +99,10 @@ def gamma(xp: Any, x: Any, out: Any = None) -> Any:
     reflected = value < 0.5
     direct = xp.exp(_log_gamma_positive(xp, xp.where(reflected, 1 - value, value)))
     mirror = math.pi / (xp.sin(math.pi * value) * direct)
-    return xp.where(reflected, mirror, direct).astype(x.dtype, copy=False)
+    result = xp.where(reflected, mirror, direct)
+    result = xp.where((value == xp.floor(value)) & (value < 20), xp.rint(result), result)     # factorials are whole
+    result = xp.where(_pole(xp, value), xp.where(value == 0, xp.copysign(xp.inf, value), xp.nan), result)
+    return xp.where(value == xp.inf, xp.inf, result).astype(x.dtype, copy=False)
 
 
 def digamma(xp: Any, x: Any, out: Any = None) -> Any:
@@ -110,7 +120,8 @@ def digamma(xp: Any, x: Any, out: Any = None) -> Any:
         1 / 132 - square * 691 / 32760)))))
     direct = total + xp.log(z) - 0.5 / z - series
     mirror = direct - math.pi / xp.tan(math.pi * value)
-    return xp.where(reflected, mirror, direct).astype(x.dtype, copy=False)
+    result = xp.where(reflected, mirror, direct)
+    return xp.where(_pole(xp, value), xp.inf, result).astype(x.dtype, copy=False)
 
 
 # B(2k) / (2k)! of the Euler-Maclaurin series, k = 1, 2, ...

@@ -51,7 +51,7 @@ def _make_loss(xp: Any, data: Any) -> Any:
 def _make_loss_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     x, scale = inputs[0], params['grad_scale']
     if params['normalization'] == 'batch':
-        return (F.ones_like(x) * (scale / x.shape[0]),)
+        return (F.ones_like(x) * (scale / (x.shape[0] if x.ndim > 1 else 1)),)      # a vector is one sample
     if params['normalization'] == 'valid':
         valid = F._greater_scalar(x, scalar=params['valid_thresh'])
         return (F.ones_like(x) * scale / F._maximum_scalar(F._expand_like(F.sum(valid), x), scalar=1.0),)

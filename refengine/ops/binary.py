@@ -204,9 +204,7 @@ def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:
         if out is None and data.nbytes >= storage.LARGE and xp is np:
             out = storage.empty(data.shape, dtype)
         if swapped:
-            if dtype.kind == 'f' and body in (_divide, _power):
-                value = dtype.type(value)
-            elif not hasattr(value, 'dtype'):
+            if (dtype.kind == 'f' and body in (_divide, _power)) or not hasattr(value, 'dtype'):
                 value = dtype.type(value)
             result = body(xp, xp.asarray(value), data, out)
         else:

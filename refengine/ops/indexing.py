@@ -10,7 +10,6 @@ from ..base import LateError, MXNetError, shape_text
 from ..op import Bool, Dtype, Enum, Field, Float, Int, OptionalInts, Shape, normal_axis, register
 from .binary import zero_gradient
 
-
 # ---- slices ------------------------------------------------------------------------------------------------------
 
 def _slices(shape: tuple[int, ...], begin: Any, end: Any, step: Any) -> tuple[slice, ...]:
@@ -378,6 +377,8 @@ def _clip(xp: Any, data: Any, a_min: float = 0.0, a_max: float = 0.0) -> Any:
     kind = data.dtype.type
     low = kind(a_min) if data.dtype.kind == 'f' else kind(max(a_min, float(np.iinfo(kind).min)))
     high = kind(a_max) if data.dtype.kind == 'f' else kind(min(a_max, float(np.iinfo(kind).max)))
+    if low > high:      # the upper bound is looked at first
+        return xp.where(data > high, high, xp.where(data < low, low, data))
     return xp.minimum(xp.maximum(data, low), high)
 
 

@@ -73,6 +73,8 @@ def _mean(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
         count = _count(x, axis)
         return xp.add.reduce(x, axis, None, None, keepdims) / x.dtype.type(count) if count else xp.mean(
             x, axis=axis, keepdims=keepdims)
+    if x.dtype == bool:
+        return x.any(axis=axis, keepdims=keepdims)
     total = xp.add.reduce(x, axis, np.int64, None, keepdims)
     return np.trunc(total / _count(x, axis)).astype(x.dtype)
 
@@ -185,7 +187,9 @@ def _norm(xp: Any, data: Any, ord: int = 2, axis: Any = None, out_dtype: Any = N
 
 def _position(name: str) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        dtype = data.dtype if data.dtype.kind == 'f' or data.dtype.kind in 'iu' else np.dtype(np.float32)
+        dtype = data.dtype
+        if dtype == bool:
+            raise LateError(MXNetError(f'Operator {name} does not support boolean type'), (np.zeros(1, bool),))
         if axis is None:
             result = xp.asarray(getattr(data.reshape(-1), name)()).astype(dtype)
             return result.reshape((1,) * data.ndim if keepdims else (1,))

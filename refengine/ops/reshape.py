@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..base import MXNetError, shape_text
-from ..op import Axes, Bool, Enum, Float, Int, Shape, normal_axis, register
+from ..op import Axes, Bool, Enum, Float, Int, Shape, normal_axis, register, shape_error
 from ..util import semantics
+
+
+class ReshapeError(MXNetError, ValueError):
+    """A shape with another number of elements; the releases raise sometimes the one class, sometimes the other."""
 
 
 # ---- shape arithmetic --------------------------------------------------------------------------------------------
@@ -96,7 +100,7 @@ def _wrong_size(source: tuple[int, ...], codes: Any) -> MXNetError:
     word = 'larger' if wanted and prod(wanted) > size else 'other'
     text = ('target shape size is larger than the current shape' if word == 'larger'
             else 'target shape size is different from the current shape')
-    return MXNetError(f'Cannot reshape array of size {size} into shape {tuple(codes)}: {text} {shape_text(source)}')
+    return ReshapeError(f'Cannot reshape array of size {size} into shape {tuple(codes)}: {text} {shape_text(source)}')
 
 
 def squeezed_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
@@ -204,8 +208,6 @@ def _swapaxes(xp: Any, data: Any, dim1: int = 0, dim2: int = 0) -> Any:
     """Two axes exchanged."""
     for axis in (dim1, dim2):
         normal_axis(axis, data.ndim, f'Operator SwapAxis: axis {axis} is out of range for {data.ndim} dimensions')
-    if dim1 == dim2:
-        raise MXNetError(f'Operator SwapAxis: dim1 and dim2 must differ, got {dim1}')
     return xp.ascontiguousarray(data.swapaxes(dim1, dim2))
 
 
@@ -372,6 +374,8 @@ def _tile_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
           samples=((((2, 3),), {'reps': (2, 1)}), (((3,),), {'reps': (2, 2)})))
 def _tile(xp: Any, data: Any, reps: Any = ()) -> Any:
     """The array laid side by side with itself."""
+    if 0 in reps and not semantics.shape:
+        raise shape_error('tile', [data.shape], f'reps {reps} give an array without elements')
     return xp.tile(data, reps)
 
 

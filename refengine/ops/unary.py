@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import storage
+from ..base import LateError, MXNetError
 from ..op import Int, Operator, Scalar, add, register
 from . import _special as special
 from .binary import zero_gradient
@@ -30,6 +31,10 @@ def _round_away(xp: Any, x: Any, out: Any = None) -> Any:
 def _rint(xp: Any, x: Any, out: Any = None) -> Any:
     low, high = xp.floor(x), xp.ceil(x)
     return xp.where(x - low <= high - x, low, high)        # halves toward minus infinity
+
+
+def _sign(xp: Any, x: Any, out: Any = None) -> Any:
+    return xp.subtract(x > 0, x < 0, dtype=x.dtype)        # 0 for NaN, as in the releases
 
 
 def _sigmoid(xp: Any, x: Any, out: Any = None) -> Any:
@@ -75,7 +80,7 @@ ROWS = (
     Row('negative', _ufunc('negative'), lambda F, og, x, y: -og, '-x.', ('_np_negative',), exact=True),
     Row('reciprocal', lambda xp, x, out=None: 1 / x, lambda F, og, x, y: -og / (x * x), '1 / x.', (), 'positive'),
     Row('abs', _ufunc('abs'), lambda F, og, x, y: og * F.sign(x), '|x|.', exact=True),
-    Row('sign', _ufunc('sign'), None, '-1, 0 or 1.', exact=True),
+    Row('sign', _sign, None, '-1, 0 or 1.', exact=True),
     Row('round', _round_away, None, 'The nearest integer, halves away from zero.'),
     Row('rint', _rint, None, 'The nearest integer, halves toward minus infinity.'),
     Row('ceil', _ufunc('ceil'), None, 'The next integer above.'),
@@ -138,8 +143,7 @@ def _forward(row: Row) -> Callable[..., Any]:
         dtype = data.dtype
         if dtype.kind != 'f':
             if dtype == bool:
-                data = data.astype(np.int64)
-                dtype = data.dtype
+                raise LateError(MXNetError('this operator does not support boolean type'), (data.copy(),))
             if exact:
                 return body(xp, data)
             # Integers keep their dtype and lose the fraction (rule ND-ARITH-013).
