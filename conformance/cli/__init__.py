@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the last line of defence
             traceback.print_exc()
             click.echo(f"Error: a fault of the harness ({type(error).__name__}); please report it", err=True)
             ctx.exit(int(ExitCode.HARNESS))

@@ -11,7 +11,10 @@ from conformance.errors import UsageFault
 from conformance.rule import RELEASES, Rule, near_names
 
 
-@click.command("explain", epilog="Exit codes: 0 shown, 2 no such rule, 4 faulty inventory or suite.")
+@click.command(
+    "explain", short_help="Show everything about one rule.",
+    epilog="Exit codes: 0 shown, 2 no such rule, 4 faulty inventory or suite.",
+)  # fmt: skip
 @click.argument("rule")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print it."

@@ -15,7 +15,7 @@ EXIT_CODES = (
 )
 
 
-@click.command("mutants", epilog=EXIT_CODES)
+@click.command("mutants", short_help="Break an engine: do the cases notice?", epilog=EXIT_CODES)
 @click.option("--engine", default="refengine", show_default=True, help="The engine to break.")
 @click.option("--engines-file", type=click.Path(path_type=Path), help="A table of further engines (toml).")
 @click.option("--mutant", "globs", multiple=True, metavar="GLOB", help="Only these mutants, e.g. 'trainer_core.*'.")

@@ -35,7 +35,10 @@ class StatusFilter(click.ParamType[tuple[str, str]]):
         return release, status
 
 
-@click.command("rules", epilog="Exit codes: 0 listed, 2 wrong use, 4 faulty inventory, 5 no rule fits the filters.")
+@click.command(
+    "rules", short_help="List the rules, filtered.",
+    epilog="Exit codes: 0 listed, 2 wrong use, 4 faulty inventory, 5 no rule fits the filters.",
+)  # fmt: skip
 @click.option("--area", "areas", multiple=True, type=click.Choice(AREAS), metavar="AREA", help="Only this area.")
 @click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this level.")
 @click.option("--rule", "globs", multiple=True, metavar="GLOB", help="Only ids that match, e.g. 'TRAINER-STALE-*'.")

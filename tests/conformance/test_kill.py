@@ -198,3 +198,27 @@ def test_renderings(report: KillReport, capsys: pytest.CaptureFixture[str]) -> N
     assert last.startswith("sound 1.0: 8 mutants (4 killed, 2 survived, 1 unjudged, 2 error), 4 null engines; ")
     kill_report.print_terminal(report, every=True)
     assert "good.double_dies" in capsys.readouterr().out
+
+
+def test_the_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from conformance.cli.mutants import command
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(command, arguments)
+
+    listed = run("--list", "--mutant", "step_returns_itself")
+    assert listed.exit_code == 0
+    assert "trainer_core.step_returns_itself  conformance/mutants/trainer_core.py:" in listed.output
+    assert "breaks TRAINER-CORE-001: " in listed.output
+    killed = run("--mutant", "trainer_core.step_returns_itself", "--format", "json", "--jobs", "1")
+    assert killed.exit_code == 0, killed.output
+    document = json.loads(killed.output)
+    assert document["mutants"][0]["rules"][0]["verdict"] == "killed"
+    assert document["null_engines"] == [], "left out where mutants are chosen by name"
+    assert run("--mutant", "no.such.mutant").exit_code == int(ExitCode.USAGE)
+    null = run("--engine", "conformance.nulls.zeros", "--mutant", "step_returns_itself")
+    assert null.exit_code == int(ExitCode.ENGINE), null.output
+    monkeypatch.chdir(tmp_path)
+    assert run("--package", "no_such_package").exit_code == int(ExitCode.HARNESS)
