@@ -189,6 +189,8 @@ def _failure(row: Row, cell: Cell) -> str:
                     lines.append(f"{'observed' if name == 'doing' else name}: {shorten(text, 1500)}")
             if case.outcome != "fail" and failure.traceback:
                 lines.append("\n".join(failure.traceback.rstrip().splitlines()[-8:]))
+            if case.outcome in ("crash", "timeout") and failure.output:
+                lines.append("\n".join(failure.output.rstrip().splitlines()[-8:]))
         blocks.append(_fenced("\n".join(line for line in lines if line)))
     replays = dict.fromkeys(case.replay for case in failing or cell.cases if case.replay)
     if replays:

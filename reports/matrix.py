@@ -68,9 +68,8 @@ class Report:
 
     @cached_property
     def areas(self) -> tuple[str, ...]:
-        """Areas by name; those where no engine has a case yet come last."""
-        live = {row.rule.area for row in self.rows if any(cell.cases for cell in row.cells)}
-        return tuple(sorted({row.rule.area for row in self.rows}, key=lambda area: (area not in live, area)))
+        """Areas in the order of the rows."""
+        return tuple(dict.fromkeys(row.rule.area for row in self.rows))
 
     def attention(self, engine: int) -> list[Row]:
         """The rows that somebody should look at for the engine of this index, MUST rules first."""
@@ -89,13 +88,17 @@ class Report:
 def merge(results: Sequence[Result]) -> Report:
     """Lay results side by side, in the given order; raises ``ValueError`` when there is none.
 
-    Two results of engines with the same name are told apart by a number.
+    Rows go by area and id; areas where no engine has a case yet come last. Two results of engines with the same name are told apart by a number.
     """
     if not results:
         raise ValueError("expected at least one result, got none")
     rules = _rules(results)
     columns = [_cells(result, rules) for result in results]
-    rows = tuple(Row(rule, tuple(column[rule.id] for column in columns)) for rule in rules.values())
+    live = {case.area for result in results for case in result.cases}
+    rows = tuple(
+        Row(rule, tuple(column[rule.id] for column in columns))
+        for rule in sorted(rules.values(), key=lambda rule: (rule.area not in live, rule.area, rule.id))
+    )
     engines = tuple(Engine(label, result) for label, result in zip(_labels(results), results))
     return Report(engines, rows, tuple(_remarks(engines)))
 
@@ -110,14 +113,14 @@ def _labels(results: Iterable[Result]) -> list[str]:
 
 
 def _rules(results: Iterable[Result]) -> dict[str, Rule]:
-    """The union of the rules by id, in order; where files disagree, the one that has a case tells more."""
+    """The union of the rules by id; where files disagree, the one that has a case tells more."""
     rules: dict[str, Rule] = {}
     for result in results:
         for rule in result.rules:
             before = rules.get(rule.id)
             if before is None or len(rule.cases) > len(before.cases):
                 rules[rule.id] = rule
-    return dict(sorted(rules.items(), key=lambda item: (item[1].area, item[0])))
+    return rules
 
 
 def _cells(result: Result, rules: Mapping[str, Rule]) -> dict[str, Cell]:

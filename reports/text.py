@@ -73,7 +73,9 @@ def duration(seconds: float) -> str:
     >>> duration(0.0004), duration(3.21), duration(75.0), duration(7260.0)
     ('0.4 ms', '3.2 s', '1 min 15 s', '2 h 1 min')
     """
-    if seconds < 1:
+    if 0.1 <= seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 0.1:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"

@@ -32,7 +32,7 @@ function releases(rule) {
   var made = el("div", "releases", el("div", "sub-title", "What each release is known to do"));
   Object.entries(rule.releases || {}).forEach(function (entry) {
     made.append(el("div", "release " + entry[1][0],
-      el("b", "", entry[0]), el("span", "status", entry[1][0]),
+      el("b", "", entry[0]), " ", el("span", "status", entry[1][0]),
       entry[1][1] ? prose("p", "prose", entry[1][1]) : null));
   });
   return rule.releases ? made : null;
@@ -56,11 +56,14 @@ function copy(text) {
   function byHand() {
     var area = el("textarea", "visually-hidden");
     area.value = text;
+    var before = document.activeElement;
     document.body.append(area);
+    area.focus();
     area.select();
     var done = false;
     try { done = document.execCommand("copy"); } catch (error) { done = false; }
     area.remove();
+    before.focus();
     return done;
   }
   if (!navigator.clipboard) { return Promise.resolve(byHand()); }

@@ -10,8 +10,8 @@ function cellElement(rule, index) {
   var cell = rule.cells[index];
   var made = part("cell", "td", "engine-cell", stateElement(cell.state, cell.known));
   made.dataset.engine = engines[index].label;
-  if (cell.surprise) { made.append(el("span", "flag surprise", "surprise")); }
-  else if (cell.known) { made.append(el("span", "flag", "known")); }
+  if (cell.surprise) { made.append(" ", el("span", "flag surprise", "surprise")); }
+  else if (cell.known) { made.append(" ", el("span", "flag", "known")); }
   return made;
 }
 
