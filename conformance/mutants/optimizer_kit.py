@@ -81,3 +81,14 @@ def _like(mx, array, values):
     """An array of the same kind, dtype and device as *array*."""
     module = mx.nd if type(array) is mx.nd.NDArray else mx.np
     return module.array(values, dtype=array.dtype, ctx=array.ctx)
+
+
+def default_argument(mx, name, **defaults):
+    """Give constructor arguments of one optimizer class other defaults."""
+
+    def make(init):
+        def broken(self, *args, **kwargs):
+            init(self, *args, **dict(defaults, **kwargs))
+        return broken
+
+    wrap(getattr(mx.optimizer, name), "__init__", make)
