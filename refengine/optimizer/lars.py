@@ -25,6 +25,7 @@ class LARS(RuleOptimizer):
 
     whole = True
     _named_in_warnings = 'SGD '
+    momentum_first = True
     _decaying = ('_weight',)
     _renamed = {'eps': 'epsilon'}
     momentum_correction = False  # state files of 2.0 have no such attribute

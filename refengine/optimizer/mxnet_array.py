@@ -24,11 +24,13 @@ class DenseArray:
 
     def __init__(self, handle: Any = None) -> None:
         self.value: Any = None
+        self.release: int | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         raw = state.get('handle') if isinstance(state, dict) else None
         if raw is not None:
             values = decode(bytes(raw))
+            self.release = 1 if raw[0] == MAGIC[0] & 0xFF else 2
             self.value = nd.array(values, ctx=cpu(0), dtype=values.dtype)
 
 
@@ -69,23 +71,30 @@ def decode(raw: bytes) -> np.ndarray:
     return values.reshape(shape).astype(dtype.newbyteorder('='))
 
 
-def resolve(value: Any, seen: dict[int, Any] | None = None) -> Any:
-    """The value with every ``DenseArray`` in it, also in attributes of objects, replaced by an NDArray."""
-    seen = {} if seen is None else seen
-    if isinstance(value, DenseArray):
-        return value.value
-    if isinstance(value, tuple):
-        return tuple(resolve(item, seen) for item in value)
-    if id(value) in seen:
+class Resolver:
+    """Puts NDArrays in the places of ``DenseArray`` objects, and notes which release they came from."""
+
+    def __init__(self) -> None:
+        self.release: int | None = None
+        self._seen: dict[int, Any] = {}
+
+    def resolve(self, value: Any) -> Any:
+        """The value with every ``DenseArray`` in it, also in attributes of objects, replaced by an NDArray."""
+        if isinstance(value, DenseArray):
+            self.release = self.release or value.release
+            return value.value
+        if isinstance(value, tuple):
+            return tuple(self.resolve(item) for item in value)
+        if id(value) in self._seen:
+            return value
+        if isinstance(value, list):
+            self._seen[id(value)] = value
+            value[:] = [self.resolve(item) for item in value]
+        elif isinstance(value, dict):
+            self._seen[id(value)] = value
+            for key in list(value):
+                value[key] = self.resolve(value[key])
+        elif hasattr(value, '__dict__') and not isinstance(value, type):
+            self._seen[id(value)] = value
+            self.resolve(value.__dict__)
         return value
-    if isinstance(value, list):
-        seen[id(value)] = value
-        value[:] = [resolve(item, seen) for item in value]
-    elif isinstance(value, dict):
-        seen[id(value)] = value
-        for key in list(value):
-            value[key] = resolve(value[key], seen)
-    elif hasattr(value, '__dict__') and not isinstance(value, type):
-        seen[id(value)] = value
-        resolve(value.__dict__, seen)
-    return value

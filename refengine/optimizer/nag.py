@@ -15,6 +15,7 @@ class NAG(RuleOptimizer):
     """``s = momentum * s - lr * g; w += momentum * s - lr * g`` (rule OPT-NAG-001)."""
 
     _named_in_warnings = 'NAG '
+    momentum_first = True
 
     def __init__(self, momentum: float = 0.9, *, learning_rate: float | None = DefaultRate(0.1),
                  use_fused_step: bool = True, **kwargs: Any) -> None:

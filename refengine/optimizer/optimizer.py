@@ -173,6 +173,16 @@ class Optimizer:
 
     _named_in_warnings: ClassVar[str] = ''
 
+    momentum_first: ClassVar[bool] = False
+    """Whether MXNet 1.x keeps the state of a float16 weight the other way round, as (ordinary state, float32 copy)."""
+
+    def adopt_state(self, state: Any, release: int) -> Any:
+        """The state of one weight from a file of MXNet 1.x or 2.x, in the form of this engine."""
+        swapped = release == 1 and self.momentum_first and self.multi_precision
+        if swapped and isinstance(state, tuple) and len(state) == 2:
+            return state[1], state[0]
+        return state
+
     def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any],
              states: Sequence[Any]) -> None:
         """Update weights step by step; every argument is a list."""

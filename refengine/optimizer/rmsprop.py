@@ -37,6 +37,14 @@ class RMSProp(RuleOptimizer):
         # float32 whatever the weight is: other weights need multi_precision (rules OPT-COMMON-011, OPT-COMMON-012)
         return tuple(nd.zeros(weight.shape, ctx=weight.context) for _ in range(3 if self.centered else 1))
 
+    def adopt_state(self, state: Any, release: int) -> Any:
+        if release == 2 and self.centered and isinstance(state, tuple):
+            if len(state) == 2:
+                return state[0], self.adopt_state(state[1], release)
+            mean, square, delta = state
+            return square, mean, delta
+        return state
+
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         bound = self.clip_weights or None
         if self.centered:

@@ -33,6 +33,7 @@ class SGD(RuleOptimizer):
     """
 
     _named_in_warnings = 'SGD '
+    momentum_first = True
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = False, *,
                  learning_rate: float | None = DefaultRate(0.1), multi_precision: bool = False,

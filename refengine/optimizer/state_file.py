@@ -36,10 +36,11 @@ def dumps(states: dict[Any, Any], optimizer: Optimizer | None = None) -> bytes:
     return pickle.dumps(states if optimizer is None else (states, optimizer))
 
 
-def loads(data: bytes) -> tuple[dict[Any, Any], Optimizer | None]:
-    """States and optimizer (or None) from what ``dumps`` or a release of MXNet wrote.
+def loads(data: bytes) -> tuple[dict[Any, Any], Optimizer | None, int | None]:
+    """States, optimizer (or None) and release (1, 2 or None) from what ``dumps`` or a release of MXNet wrote.
 
-    Raises pickle.UnpicklingError, naming what it met, for a file that asks for anything but data of these kinds.
+    States are in the form of that release; ``Optimizer.adopt_state`` changes it. Raises pickle.UnpicklingError, naming
+    what it met, for a file that asks for anything but data of these kinds.
     """
     unpickler = _Unpickler(io.BytesIO(data))
     try:
@@ -48,7 +49,8 @@ def loads(data: bytes) -> tuple[dict[Any, Any], Optimizer | None]:
         raise
     except Exception as error:  # broken pickles raise errors of every kind
         raise pickle.UnpicklingError(f'not a state file: {error!r}') from error
-    loaded = mxnet_array.resolve(loaded)
+    arrays = mxnet_array.Resolver()
+    loaded = arrays.resolve(loaded)
     optimizer = None
     if isinstance(loaded, tuple) and len(loaded) == 2:
         loaded, optimizer = loaded
@@ -56,16 +58,7 @@ def loads(data: bytes) -> tuple[dict[Any, Any], Optimizer | None]:
             raise pickle.UnpicklingError(f'not a state file: expected an optimizer, got {type(optimizer)}')
     if not isinstance(loaded, dict):
         raise pickle.UnpicklingError(f'not a state file: expected a dict of states, got {type(loaded)}')
-    if optimizer is not None and type(optimizer).__name__ in unpickler.momentum_first and optimizer.multi_precision:
-        loaded = {index: _master_first(state) for index, state in loaded.items()}
-    return loaded, optimizer
-
-
-def _master_first(state: Any) -> Any:
-    """The state of a float16 weight, which 1.x keeps as (momentum, master) for some optimizers (OPT-COMMON-010)."""
-    if isinstance(state, tuple) and len(state) == 2:
-        return state[1], state[0]
-    return state
+    return loaded, optimizer, unpickler.release or arrays.release
 
 
 class _Unpickler(pickle.Unpickler):
@@ -73,7 +66,7 @@ class _Unpickler(pickle.Unpickler):
 
     def __init__(self, file: Any) -> None:
         super().__init__(file)
-        self.momentum_first: set[str] = set()
+        self.release: int | None = None
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition('.')[0] == 'mxnet':
@@ -96,8 +89,8 @@ class _Unpickler(pickle.Unpickler):
         if module.startswith('mxnet.optimizer'):
             found = Optimizer.opt_registry.get(name.lower())
             if found is not None and found.__name__ == name:
-                if module == 'mxnet.optimizer.optimizer' and name in ('SGD', 'NAG', 'LARS', 'ccSGD'):
-                    self.momentum_first.add(name)
+                if module != 'mxnet.optimizer.contrib' and name != 'Test':  # those two are in both at the same place
+                    self.release = 1 if module == 'mxnet.optimizer.optimizer' else 2
                 return found
         return None
 
@@ -109,7 +102,7 @@ def _builtin(module: str, name: str) -> Any:
         return getattr(collections, name)
     if module == '_codecs' and name == 'encode':
         return _latin1
-    if module == 'copyreg' and name == '_reconstructor':
+    if module in ('copyreg', 'copy_reg') and name == '_reconstructor':
         return _reconstructor
     return None
 

@@ -86,10 +86,12 @@ class Updater:
 
         pickle.UnpicklingError for anything that is no state file (rules OPT-UPDATER-004, TRAINER-STATE-013).
         """
-        loaded, optimizer = state_file.loads(states)
+        loaded, optimizer, release = state_file.loads(states)
         if optimizer is not None:
             self.optimizer = optimizer
             self.aggregate_updates = optimizer.aggregate_num > 1
+        if release is not None:
+            loaded = {index: self.optimizer.adopt_state(state, release) for index, state in loaded.items()}
         self.states = loaded
         self.states_synced = dict.fromkeys(loaded, False)
         self._flat = None

@@ -44,7 +44,7 @@ def test_three_updates_follow_the_formula(case):
 
 def smooth(case):
     """Whether rounding the gradient to float16 moves the weight only a little: signs and thresholds do not."""
-    name, options, common = case
+    name, _, common = case
     return (common == "all" or name == "groupadagrad") and name not in ("signum", "ftrl")
 
 

@@ -159,7 +159,7 @@ def test_multipliers():
     assert [made._get_wd(i) for i in range(5)] == [0.75, 0.25, 0.25, 0.0, 0.25]
     made.set_wd_mult({"c_bias": 2.0})
     assert made._get_wd(3) == 0.5
-    with pytest.raises(AssertionError, match="param_idx2name should be a dict of param indexes to names."):
+    with pytest.raises(AssertionError, match="param_idx2name should be a dict of param indexes to names"):
         mx.optimizer.create("sgd", param_idx2name=[1])
 
 
