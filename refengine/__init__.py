@@ -19,7 +19,8 @@ from .context import Context, Device, cpu, cpu_pinned, current_context, current_
 
 _LAZY = {
     'gluon': 'gluon', 'init': 'initializer', 'initializer': 'initializer', 'optimizer': 'optimizer', 'opt': 'optimizer',
-    'lr_scheduler': 'lr_scheduler', 'kv': 'kvstore', 'kvstore': 'kvstore', 'metric': 'metric', 'test_utils': 'test_utils',
+    'lr_scheduler': 'lr_scheduler', 'kv': 'kvstore', 'kvstore': 'kvstore', 'metric': 'metric',
+    'test_utils': 'test_utils',
     'runtime': 'runtime', 'recordio': 'recordio', 'io': 'io', 'image': 'image', 'profiler': 'profiler', 'name': 'name',
     'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol', 'np': 'numpy', 'npx': 'numpy_extension',
     'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',

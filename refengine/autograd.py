@@ -252,8 +252,8 @@ def _function_backward(function: Function, described: list[Any], count: int) -> 
             result = function.backward(*wrapped)
             result = list(result) if isinstance(result, (list, tuple)) else [result]
             if len(result) != count:
-                raise ValueError(f'{type(function).__name__}.backward must return exactly the same number of NDArrays as '
-                                 f'the number of inputs: expected {count}, got {len(result)}')
+                raise ValueError(f'{type(function).__name__}.backward must return exactly the same number of '
+                                 f'NDArrays as the number of inputs: expected {count}, got {len(result)}')
             for gradient in result:
                 if not hasattr(gradient, '_data'):
                     raise TypeError(f'{type(function).__name__}.backward must return NDArrays, got {type(gradient)}')

@@ -33,7 +33,7 @@ class InternalError(MXNetError):
 class LateError(Exception):
     """Raised by an operator body for errors that MXNet reports only when the result is waited for.
 
-    ``error`` is what the wait raises, ``outputs`` are arrays of the right shape and dtype, whose content has no meaning.
+    ``error`` is what the wait raises, ``outputs`` are arrays of the right shape and dtype without meaningful content.
     """
 
     def __init__(self, error: Exception, outputs: Sequence[Any]) -> None:
@@ -60,7 +60,8 @@ integer_types = (int, np.int32, np.int64)
 mx_real_t = np.float32
 
 IN_GRAPH = ('Assigning to NDArrays that are already in a computational graph will cause undefined behavior when '
-            'evaluating gradients. Please call backward first to clear the graph or do this out side of a record section. ')
+            'evaluating gradients. Please call backward first to clear the graph or do this out side of a record '
+            'section. ')
 
 
 def shape_text(shape: Iterable[int]) -> str:

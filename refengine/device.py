@@ -26,7 +26,7 @@ def _cupy() -> Any:
         if cupy.cuda.runtime.getDeviceCount() < 1:
             return None
         return cupy
-    except Exception:  # cupy raises errors of its own when the driver is missing
+    except Exception:  # noqa: BLE001 - cupy raises errors of its own when the driver is missing
         return None
 
 

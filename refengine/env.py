@@ -46,4 +46,5 @@ declare('MXNET_ENGINE_TYPE', str, 'ThreadedEnginePerDevice',
         'NaiveEngine raises execution errors at the call; every other engine at the next wait.')
 declare('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN', int, 15, 'Operators in one bulk while training; never changes results.')
 declare('REFENGINE_POOL_LIMIT_MB', int, 1024, 'Most memory, in MiB, that freed large buffers may keep for reuse.')
-declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic bodies only.')
+declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic '
+                                          'bodies only.')

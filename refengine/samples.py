@@ -2,13 +2,13 @@
 
 A sample is ``(inputs, params)`` or ``(inputs, params, domain)``. Each input is a shape, or text:
 
-* ``index:4x2:5`` – whole numbers below 5 in shape (4, 2), not differentiated;
-* ``fixed:[1, 0]`` – these numbers, not differentiated;
-* ``mask:2x3`` – zeros and ones, not differentiated;
-* ``posdef:3`` – a well-conditioned positive definite matrix; a check moves it symmetrically.
+* ``index:4x2:5``: whole numbers below 5 in shape (4, 2), not differentiated;
+* ``fixed:[1, 0]``: these numbers, not differentiated;
+* ``mask:2x3``: zeros and ones, not differentiated;
+* ``posdef:3``: a well-conditioned positive definite matrix; a check moves it symmetrically.
 
-The domain says where the other inputs lie: ``any`` (away from kinks at 0 and ±1), ``positive``, ``unit`` (inside -1..1),
-``above_one``.
+The domain says where the other inputs lie: ``any`` (away from kinks at 0 and ±1), ``positive``, ``unit`` (inside
+-1..1), ``above_one``.
 """
 
 from __future__ import annotations

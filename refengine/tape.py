@@ -230,8 +230,8 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
         for index, variable in enumerate(variables):
             node = variable._node
             if node is None or node.sequence >= 0 or node.req == 'null':
-                raise MXNetError(f'Cannot differentiate with respect to the {index + 1}-th variable because it does not '
-                                 f'require gradient.')
+                raise MXNetError(f'Cannot differentiate with respect to the {index + 1}-th variable because it does '
+                                 f'not require gradient.')
             if node not in leaves:
                 raise MXNetError(f'Cannot differentiate with respect to the {index + 1}-th variable because it is '
                                  f'unreachable from the outputs.')
@@ -253,8 +253,8 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
                 raise MXNetError(f'The head gradient has shape {given.shape}, expected {head.shape} '
                                  f'(shape of the {position}-th head)')
             if given._data.dtype != head._data.dtype:
-                raise MXNetError(f'The data type do not match: the head gradient has dtype {given._data.dtype}, expected '
-                                 f'{head._data.dtype}')
+                raise MXNetError(f'The data type do not match: the head gradient has dtype {given._data.dtype}, '
+                                 f'expected {head._data.dtype}')
             gradient = given._data
         if create_graph:
             gradient = given if given is not None else wrap(gradient, head._ctx.home)
@@ -290,8 +290,8 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, *, retain_
 
 
 def _bad_buffer(expected: Any, given: Any) -> MXNetError:
-    return MXNetError(f'Incompatible attr in node backward at 0-th output: expected {expected}, got {given}: the gradient '
-                      f'buffer does not fit the variable')
+    return MXNetError(f'Incompatible attr in node backward at 0-th output: expected {expected}, got {given}: the '
+                      f'gradient buffer does not fit the variable')
 
 
 def _store(leaf: Leaf, slots: list[Any] | None, create_graph: bool) -> None:

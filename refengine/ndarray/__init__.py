@@ -19,7 +19,6 @@ from .creation import (
     concatenate,
     empty,
     eye,
-    from_numpy,
     full,
     full_like,
     linspace,
@@ -81,3 +80,11 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     public = [n for n in _registry if not n.startswith(_HIDDEN)]
     return sorted({*globals(), *public, *_SUBMODULES, *_UTILS})
+
+
+__all__ = [
+    'NDArray', 'add', 'arange', 'array', 'broadcast_axes', 'concatenate', 'divide', 'empty', 'equal', 'eye',
+    'full', 'full_like', 'greater', 'greater_equal', 'hypot', 'lesser', 'lesser_equal', 'linspace',
+    'logical_and', 'logical_or', 'logical_xor', 'maximum', 'minimum', 'modulo', 'moveaxis', 'multiply',
+    'ndarray', 'not_equal', 'onehot_encode', 'ones', 'power', 'subtract', 'true_divide', 'waitall', 'zeros',
+]  # operators come on top of these, see __dir__

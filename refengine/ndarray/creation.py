@@ -38,7 +38,7 @@ def _context(ctx: Any) -> Context:
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """A new array with a copy of a list, a numpy array or an NDArray.
 
-    The result is float32 unless dtype says otherwise; only an NDArray source passes its dtype on (ND-CREATE-001 to -008).
+    The result is float32 unless dtype says otherwise; only an NDArray passes its dtype on (ND-CREATE-001 to -008).
     Raises TypeError for sources that are no arrays, KeyError for element types that do not exist.
 
     >>> import refengine as mx
@@ -168,9 +168,8 @@ def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: i
         raise MXNetError('Range does not support step=0, received 0')
     if stop is None:
         start, stop = 0, start
-    if (step > 0 and start >= stop) or (step < 0 and start <= stop):
-        if not semantics.shape:
-            raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step})')
+    if ((step > 0 and start >= stop) or (step < 0 and start <= stop)) and not semantics.shape:
+        raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step})')
     values = np.arange(start, stop, step, dtype=np.float64 if any(isinstance(v, float) for v in (start, stop, step))
                        else np.int64)
     return array(np.repeat(values, repeat), ctx, dtype or np.float32)
@@ -241,7 +240,8 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
         return arrays[0]
     first = arrays[0]
     for other in arrays[1:]:
-        assert other.shape[:axis] == first.shape[:axis] and other.shape[axis + 1:] == first.shape[axis + 1:]
+        assert other.shape[:axis] == first.shape[:axis]
+        assert other.shape[axis + 1:] == first.shape[axis + 1:]
         assert other.dtype == first.dtype
     if state.recording and any(dispatch.in_graph(a) for a in arrays):
         raise MXNetError(INPLACE_RECORDED)

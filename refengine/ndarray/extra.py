@@ -27,8 +27,8 @@ def split_v2(ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis
         indices = (0, *indices_or_sections)
     else:
         raise ValueError('indices_or_sections must either int or tuple of ints')
-    return dispatch.invoke(registry['_split_v2'], (ary,), {'indices': indices, 'axis': axis, 'squeeze_axis': squeeze_axis,
-                                                           'sections': sections})
+    return dispatch.invoke(registry['_split_v2'], (ary,), {'indices': indices, 'axis': axis,
+                                                           'squeeze_axis': squeeze_axis, 'sections': sections})
 
 
 def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> tuple[NDArray, NDArray]:
@@ -38,7 +38,8 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> tuple[NDArray, N
         edges = bins.asnumpy()
     elif isinstance(bins, (int, np.integer)):
         if range is None:
-            warnings.warn('range is not specified, using numpy\'s result to ensure consistency with numpy', stacklevel=2)
+            warnings.warn('range is not specified, using numpy\'s result to ensure consistency with numpy',
+                          stacklevel=2)
             range = (float(values.min()), float(values.max()))
         edges = np.linspace(range[0], range[1], int(bins) + 1)
     else:

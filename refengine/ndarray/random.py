@@ -12,9 +12,8 @@ from ..op import registry
 from . import functions as _functions
 from .ndarray import NDArray
 
-__all__ = ['exponential', 'exponential_like', 'gamma', 'gamma_like', 'generalized_negative_binomial', 'multinomial',
-           'negative_binomial', 'normal', 'normal_like', 'poisson', 'poisson_like', 'randint', 'randn', 'shuffle', 'uniform',
-           'uniform_like']
+__all__ = ['exponential', 'gamma', 'generalized_negative_binomial', 'multinomial', 'negative_binomial', 'normal',
+           'poisson', 'randint', 'randn', 'shuffle', 'uniform']
 
 
 def _shape(shape: Any) -> Any:
@@ -23,8 +22,8 @@ def _shape(shape: Any) -> Any:
     return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
 
 
-def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], shape: Any, dtype: Any, ctx: Any, out: Any,
-            kwargs: dict[str, Any]) -> Any:
+def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], shape: Any, dtype: Any, ctx: Any,
+            out: Any, kwargs: dict[str, Any]) -> Any:
     kwargs.pop('name', None)
     given = {**kwargs, 'dtype': dtype}
     values = list(params.values())
@@ -35,8 +34,8 @@ def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], sh
         return dispatch.invoke(registry[f'_sample_{name}'], values, {**given, 'shape': _shape(shape)}, out)
     if isinstance(values[0], numeric_types):
         for value in values[1:]:
-            assert isinstance(value, numeric_types), ('Distribution parameters must all have the same type, but got both '
-                                                      f'{type(values[0])} and {type(value)}.')
+            assert isinstance(value, numeric_types), ('Distribution parameters must all have the same type, but got '
+                                                      f'both {type(values[0])} and {type(value)}.')
         if out is not None and (shape is _Null or shape is None):
             shape = out.shape
         if out is not None and dtype in (_Null, None):
@@ -62,7 +61,8 @@ def normal(loc: Any = 0, scale: Any = 1, shape: Any = _Null, dtype: Any = _Null,
 def randn(*shape: int, **kwargs: Any) -> NDArray:
     """Draws from a normal distribution; the dimensions are the arguments."""
     loc, scale = kwargs.pop('loc', 0), kwargs.pop('scale', 1)
-    return normal(loc, scale, shape, kwargs.pop('dtype', _Null), kwargs.pop('ctx', None), kwargs.pop('out', None), **kwargs)
+    return normal(loc, scale, shape, kwargs.pop('dtype', _Null), kwargs.pop('ctx', None), kwargs.pop('out', None),
+                  **kwargs)
 
 
 def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = _Null, dtype: Any = _Null, ctx: Any = None, out: Any = None,

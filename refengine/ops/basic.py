@@ -171,9 +171,10 @@ def _eye(xp: Any, N: int = 1, M: int = 0, k: int = 0, dtype: Any = 'float32', ct
 
 
 @register('_arange', inputs=(), params={'start': Float(), 'stop': Float(None, none=True), 'step': Float(1.0),
-                                        'repeat': Int(1), 'infer_range': Bool(False), 'dtype': Dtype('float32')}, source=True)
-def _arange(xp: Any, start: float = 0.0, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: bool = False,
-            dtype: Any = 'float32', ctx: Any = None) -> Any:
+                                        'repeat': Int(1), 'infer_range': Bool(False), 'dtype': Dtype('float32')},
+          source=True)
+def _arange(xp: Any, start: float = 0.0, stop: Any = None, step: float = 1.0, repeat: int = 1,
+            infer_range: bool = False, dtype: Any = 'float32', ctx: Any = None) -> Any:
     """Numbers from start to stop, each repeated."""
     if stop is None:
         start, stop = 0.0, start

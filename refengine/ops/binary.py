@@ -1,7 +1,7 @@
 """Operators of two arrays or of an array and a number: one table, a row each.
 
-A row gives ``broadcast_X`` (two arrays that broadcast), ``elemwise_X`` or ``_X`` (two arrays of one shape), ``_X_scalar``
-and, where order matters, ``_rX_scalar`` (the number first).
+A row gives ``broadcast_X`` (two arrays that broadcast), ``elemwise_X`` or ``_X`` (two arrays of one shape),
+``_X_scalar`` and, where order matters, ``_rX_scalar`` (the number first).
 """
 
 from __future__ import annotations
@@ -113,8 +113,9 @@ ROWS = (
     Row('div', _divide, 'The quotient; integers divide toward zero.',
         lambda F, og, a, b, y: (og / b, -(og * a) / (b * b)), 'elemwise_div', ('_div', '_Div'), (), '_div_scalar',
         '_rdiv_scalar', _ratio, lambda F, og, x, s, y: -(og * s) / (x * x)),
-    Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.', _grad_mod, '_mod', ('_Mod',), (),
-        '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x), domain='positive'),
+    Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.', _grad_mod, '_mod', ('_Mod',),
+        (), '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x),
+        domain='positive'),
     Row('power', _power, 'The first to the power of the second.', _grad_power, '_power', ('_Power', 'pow'), (),
         '_power_scalar', '_rpower_scalar',
         lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (x ** (s - 1) * s),
@@ -138,8 +139,8 @@ ROWS = (
         ('_Lesser_Equal',), (), '_lesser_equal_scalar'),
     Row('logical_and', _flag('logical_and'), '1 where both are non-zero, else 0.', None, '_logical_and',
         ('_Logical_And',), (), '_logical_and_scalar'),
-    Row('logical_or', _flag('logical_or'), '1 where one is non-zero, else 0.', None, '_logical_or', ('_Logical_Or',), (),
-        '_logical_or_scalar'),
+    Row('logical_or', _flag('logical_or'), '1 where one is non-zero, else 0.', None, '_logical_or', ('_Logical_Or',),
+        (), '_logical_or_scalar'),
     Row('logical_xor', _flag('logical_xor'), '1 where exactly one is non-zero, else 0.', None, '_logical_xor',
         ('_Logical_Xor',), (), '_logical_xor_scalar'),
 )
@@ -253,13 +254,14 @@ def _register(row: Row) -> None:
     gradient = row.gradient
     add(Operator('broadcast_' + row.word, _pair_body('broadcast_' + row.word, row), aliases=row.aliases,
                  inputs=('lhs', 'rhs'), grad=_summed(gradient) if gradient else zero_gradient,
-                 doc=row.doc + ' The arrays broadcast.', rules=_RULES, samples=tuple((p, {}, row.domain) for p in _PAIRS) if gradient else ()))
+                 doc=row.doc + ' The arrays broadcast.', rules=_RULES,
+                 samples=tuple((p, {}, row.domain) for p in _PAIRS) if gradient else ()))
     add(Operator(row.pair, _pair_body(row.pair, row), aliases=row.pair_aliases, inputs=('lhs', 'rhs'), same_shape=True,
                  grad=_same(gradient) if gradient else zero_gradient, doc=row.doc + ' The arrays have one shape.',
                  rules=('BCAST-ELEM-001',), samples=((_PAIRS[0], {}, row.domain),) if gradient else ()))
     if not row.scalar:
         return
-    samples = ((((2, 3),), {'scalar': 1.73}, row.domain), (((2, 3),), {'scalar': 3}, row.domain)) if row.scalar_gradient else ()
+    samples = tuple((((2, 3),), {'scalar': s}, row.domain) for s in (1.73, 3)) if row.scalar_gradient else ()
     add(Operator(row.scalar, _scalar_body(row, False), params={'scalar': _RIGHT},
                  grad=_with_scalar(row.scalar_gradient) if row.scalar_gradient else zero_gradient,
                  doc=row.doc + ' The second is a number.', rules=('ND-ARITH-007',), samples=samples))
@@ -285,7 +287,8 @@ def _sum_like(xp: Any, data: Any, like: Any) -> Any:
     return data.sum(axis=axes, keepdims=True, dtype=data.dtype).reshape(shape)
 
 
-@register('_expand_like', inputs=('data', 'like'), mixed=True, samples=((((1, 3), (2, 3)), {}), (((3,), (4, 2, 3)), {})),
+@register('_expand_like', inputs=('data', 'like'), mixed=True,
+          samples=((((1, 3), (2, 3)), {}), (((3,), (4, 2, 3)), {})),
           grad=lambda F, ograds, inputs, outputs, params: (F._sum_like(ograds[0], inputs[0]), None))
 def _expand_like(xp: Any, data: Any, like: Any) -> Any:
     """The array repeated to the shape of another, with leading axes added."""

@@ -69,8 +69,8 @@ def _strides(shape: tuple[int, ...]) -> list[int]:
 def _ravel_multi_index(xp: Any, data: Any, shape: tuple[int, ...] = ()) -> Any:
     """Flat positions from coordinates, one column each."""
     if data.ndim < 1 or data.shape[0] != len(shape):
-        raise MXNetError(f'Operator ravel_multi_index: the first axis of {shape_text(data.shape)} must have one entry per '
-                         f'dimension of shape {shape}')
+        raise MXNetError(f'Operator ravel_multi_index: the first axis of {shape_text(data.shape)} must have one '
+                         f'entry per dimension of shape {shape}')
     total = xp.zeros(data.shape[1:], data.dtype)
     for row, step in zip(data, _strides(shape)):
         total = total + row * data.dtype.type(step)

@@ -157,7 +157,8 @@ _GEMM = {'transpose_a': Bool(False), 'transpose_b': Bool(False), 'alpha': Float(
 
 @register('_linalg_gemm2', 'linalg_gemm2', inputs=('A', 'B'), params=_GEMM, rules=('ND-DOT-006',),
           grad=lambda F, ograds, inputs, outputs, params: _product_grad(F, ograds[0], inputs[0], inputs[1], params),
-          samples=((((2, 3), (3, 2)), {'alpha': 2.0}), (((2, 3, 2), (2, 4, 3)), {'transpose_a': True, 'transpose_b': True})))
+          samples=((((2, 3), (3, 2)), {'alpha': 2.0}), (((2, 3, 2), (2, 4, 3)), {'transpose_a': True,
+                                                                                 'transpose_b': True})))
 def _gemm2(xp: Any, A: Any, B: Any, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0,
            axis: int = -2) -> Any:
     """alpha · op(A) · op(B) for matrices in the last two axes."""
@@ -181,21 +182,24 @@ def _gemm(xp: Any, A: Any, B: Any, C: Any, transpose_a: bool = False, transpose_
 def _syrk_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     a, og = inputs[0], ograds[0]
     if params['transpose']:
-        both = F.linalg_gemm2(a, og, alpha=params['alpha']), F.linalg_gemm2(a, og, transpose_b=True, alpha=params['alpha'])
+        both = F.linalg_gemm2(a, og, alpha=params['alpha']), F.linalg_gemm2(a, og, transpose_b=True,
+                                                                            alpha=params['alpha'])
     else:
-        both = F.linalg_gemm2(og, a, alpha=params['alpha']), F.linalg_gemm2(og, a, transpose_a=True, alpha=params['alpha'])
+        both = F.linalg_gemm2(og, a, alpha=params['alpha']), F.linalg_gemm2(og, a, transpose_a=True,
+                                                                            alpha=params['alpha'])
     return (both[0] + both[1],)
 
 
 @register('_linalg_syrk', 'linalg_syrk', inputs=('A',), params={'transpose': Bool(False), 'alpha': Float(1.0)},
-          grad=_syrk_grad, samples=((((2, 3),), {}), (((2, 3),), {'transpose': True, 'alpha': 2.0})), rules=('ND-DOT-007',))
+          grad=_syrk_grad, samples=((((2, 3),), {}), (((2, 3),), {'transpose': True, 'alpha': 2.0})),
+          rules=('ND-DOT-007',))
 def _syrk(xp: Any, A: Any, transpose: bool = False, alpha: float = 1.0) -> Any:
     """alpha · A · Aᵀ, or alpha · Aᵀ · A with transpose."""
     other = A.swapaxes(-1, -2)
     return xp.matmul(other, A) * A.dtype.type(alpha) if transpose else xp.matmul(A, other) * A.dtype.type(alpha)
 
 
-# ---- triangular matrices and decompositions ----------------------------------------------------------------------------
+# ---- triangular matrices and decompositions ------------------------------------------------------------------------
 
 def _lower(xp: Any, x: Any, lower: bool = True) -> Any:
     return xp.tril(x) if lower else xp.triu(x)
@@ -246,7 +250,8 @@ def _inverse(xp: Any, A: Any) -> Any:
     try:
         return xp.linalg.inv(A)
     except np.linalg.LinAlgError:
-        raise LateError(MXNetError('the inverse of a singular matrix does not exist'), (np.zeros(A.shape, A.dtype),)) from None
+        raise LateError(MXNetError('the inverse of a singular matrix does not exist'),
+                        (np.zeros(A.shape, A.dtype),)) from None
 
 
 @register('_linalg_potri', 'linalg_potri', inputs=('A',), params={'lower': Bool(True)}, samples=((('posdef:3',), {}),),
@@ -279,7 +284,8 @@ _TRIANGULAR = {'transpose': Bool(False), 'rightside': Bool(False), 'lower': Bool
 
 def _trmm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
     (A, B), og, p = inputs, ograds[0], params
-    gb = F.linalg_trmm(A, og, transpose=not p['transpose'], rightside=p['rightside'], lower=p['lower'], alpha=p['alpha'])
+    gb = F.linalg_trmm(A, og, transpose=not p['transpose'], rightside=p['rightside'], lower=p['lower'],
+                       alpha=p['alpha'])
     left, right = (B, og) if p['rightside'] else (og, B)
     if p['rightside']:
         ga = F.linalg_gemm2(og, B, transpose_a=True, alpha=p['alpha']) if p['transpose'] else F.linalg_gemm2(
@@ -341,7 +347,8 @@ def _sumlogdiag_grad(F: Any, og: Any, A: Any) -> Any:
     return F.linalg_makediag(F.broadcast_mul(inverse, spread))
 
 
-@register('_linalg_extractdiag', 'linalg_extractdiag', inputs=('A',), params={'offset': Int(0)}, samples=((((3, 3),), {}),),
+@register('_linalg_extractdiag', 'linalg_extractdiag', inputs=('A',), params={'offset': Int(0)},
+          samples=((((3, 3),), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (F.linalg_makediag(ograds[0], offset=params['offset']),))
 def _extractdiag(xp: Any, A: Any, offset: int = 0) -> Any:
     """A diagonal of square matrices."""

@@ -45,7 +45,8 @@ def _scatter(F: Any, gradient: Any, positions: Any, data: Any, axis: Any) -> Any
 
 
 @register('_ordered_backward', inputs=('data', 'positions', 'like'), mixed=True, params={'axis': Int(-1)},
-          grad=lambda F, ograds, inputs, outputs, params: (F._along(ograds[0], inputs[1], axis=params['axis']), None, None))
+          grad=lambda F, ograds, inputs, outputs, params: (F._along(ograds[0], inputs[1], axis=params['axis']), None,
+                                                           None))
 def _ordered_backward(xp: Any, data: Any, positions: Any, like: Any, axis: int = -1) -> Any:
     """Zeros of the shape of another array with the data at the given positions along an axis."""
     result = xp.zeros(like.shape, data.dtype)

@@ -188,7 +188,7 @@ def _norm(xp: Any, data: Any, ord: int = 2, axis: Any = None, out_dtype: Any = N
 def _position(name: str) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, axis: Any = None, keepdims: bool = False) -> Any:
         dtype = data.dtype
-        if dtype == bool:
+        if dtype.kind == 'b':
             raise LateError(MXNetError(f'Operator {name} does not support boolean type'), (np.zeros(1, bool),))
         if axis is None:
             result = xp.asarray(getattr(data.reshape(-1), name)()).astype(dtype)

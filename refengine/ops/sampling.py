@@ -59,7 +59,8 @@ def _negative_binomial(rng: Any, shape: Any, dtype: Any, k: Any, p: Any) -> Any:
 
 
 def _generalized_negative_binomial(rng: Any, shape: Any, dtype: Any, mu: Any, alpha: Any) -> Any:
-    _demand(np.all(np.asarray(mu) >= 0), 'mu parameter in generalized negative binomial distribution has to be non-negative')
+    _demand(np.all(np.asarray(mu) >= 0), 'mu parameter in generalized negative binomial distribution has to be '
+                                         'non-negative')
     _demand(np.all(np.asarray(alpha) >= 0),
             'alpha parameter in generalized negative binomial distribution has to be non-negative')
     spread = np.asarray(alpha, float)
@@ -92,7 +93,8 @@ TABLE: dict[str, tuple[dict[str, float], Callable[..., Any], str]] = {
     'gamma': ({'alpha': 1.0, 'beta': 1.0}, _gamma, 'gamma distributed with shape alpha and scale beta'),
     'exponential': ({'lam': 1.0}, _exponential, 'exponentially distributed with rate lam'),
     'poisson': ({'lam': 1.0}, _poisson, 'Poisson distributed with mean lam'),
-    'negative_binomial': ({'k': 1.0, 'p': 1.0}, _negative_binomial, 'failures before the k-th success of probability p'),
+    'negative_binomial': ({'k': 1.0, 'p': 1.0}, _negative_binomial,
+                          'failures before the k-th success of probability p'),
     'generalized_negative_binomial': ({'mu': 1.0, 'alpha': 1.0}, _generalized_negative_binomial,
                                       'negative binomial with mean mu and dispersion alpha'),
 }
@@ -102,7 +104,8 @@ _ALIASES = {'uniform': ('uniform',), 'normal': ('normal',)}
 
 
 def _random(draw: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    def forward(xp: Any, shape: Any = (), dtype: Any = None, ctx: Any = None, rng: Any = None, **parameters: Any) -> Any:
+    def forward(xp: Any, shape: Any = (), dtype: Any = None, ctx: Any = None, rng: Any = None,
+                **parameters: Any) -> Any:
         kind = np.dtype(dtype or 'float32')
         shape = tuple(shape) or (1,)
         return _finish(xp, lambda: draw(rng, shape, kind, *(parameters[n] for n in names)), shape, kind)
@@ -141,13 +144,15 @@ for _name, (_defaults, _draw, _what) in TABLE.items():
                  rules=('ND-RANDOM-005', 'ND-RANDOM-007')))
     add(Operator(f'_sample_{_name}', _sample(_draw), aliases=(f'sample_{_name}',),
                  inputs=_SAMPLE_NAMES.get(_name, _names), params=_shape, grad=zero_gradient,
-                 doc=f'Draws that are {_what}, a block for each entry of the parameter arrays.', rules=('ND-RANDOM-006',)))
+                 doc=f'Draws that are {_what}, a block for each entry of the parameter arrays.',
+                 rules=('ND-RANDOM-006',)))
     add(Operator(f'_random_{_name}_like', _like(_draw, _names), params=_params, grad=zero_gradient,
                  doc=f'Draws in the shape of the array that are {_what}.'))
 
 
 @register('_random_randint', 'random_randint', inputs=(), params={
-    'low': Int(), 'high': Int(), 'shape': Shape((), none=True), 'dtype': Dtype(None, values=('int32', 'int64'))}, source=True,
+    'low': Int(), 'high': Int(), 'shape': Shape((), none=True), 'dtype': Dtype(None, values=('int32', 'int64'))},
+          source=True,
     rules=('ND-RANDOM-005',))
 def _randint(xp: Any, low: int = 0, high: int = 1, shape: Any = (), dtype: Any = None, ctx: Any = None,
              rng: Any = None) -> Any:
@@ -165,7 +170,8 @@ def _randint(xp: Any, low: int = 0, high: int = 1, shape: Any = (), dtype: Any =
     'dtype': Dtype('int32', values=('float16', 'float32', 'float64', 'int32', 'uint8'))},
     num_outputs=lambda params: 2 if params['get_prob'] else 1,
     grad=lambda F, ograds, inputs, outputs, params: _multinomial_grad(F, ograds, inputs, outputs, params))
-def _multinomial(xp: Any, data: Any, shape: Any = (), get_prob: bool = False, dtype: Any = 'int32', rng: Any = None) -> Any:
+def _multinomial(xp: Any, data: Any, shape: Any = (), get_prob: bool = False, dtype: Any = 'int32',
+                 rng: Any = None) -> Any:
     """Positions drawn with the given probabilities (last axis), and the logarithm of the probability of each draw."""
     shape = tuple(shape or ())
     host = np.asarray(data.get() if hasattr(data, 'get') else data, np.float64)

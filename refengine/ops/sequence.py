@@ -54,8 +54,8 @@ def _mask_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
           infer=_check('SequenceMask'), grad=_mask_grad, rules=('ND-SEQ-001', 'ND-SEQ-002'),
           samples=((((3, 2, 2), 'fixed:[1, 2]'), {'use_sequence_length': True}), (((2, 3),), {}),
                    (((2, 3, 2), 'fixed:[1, 3]'), {'use_sequence_length': True, 'axis': 1, 'value': 2.0})))
-def _sequence_mask(xp: Any, data: Any, sequence_length: Any = None, use_sequence_length: bool = False, value: float = 0.0,
-                   axis: int = 0) -> Any:
+def _sequence_mask(xp: Any, data: Any, sequence_length: Any = None, use_sequence_length: bool = False,
+                   value: float = 0.0, axis: int = 0) -> Any:
     """The steps at and after the length of each sequence replaced by a value."""
     if sequence_length is None:
         return data.copy()
@@ -92,8 +92,8 @@ def _sequence_last(xp: Any, data: Any, sequence_length: Any = None, use_sequence
           num_inputs=lambda params: 1 + _count(params), params=_PARAMS,
           grad=lambda F, ograds, inputs, outputs, params: (
               F.SequenceLast(ograds[0], *inputs[2:], **{k: params[k] for k in _PARAMS}), *(None for _ in inputs[1:])))
-def _sequence_last_backward(xp: Any, data: Any, like: Any, sequence_length: Any = None, use_sequence_length: bool = False,
-                            axis: int = 0) -> Any:
+def _sequence_last_backward(xp: Any, data: Any, like: Any, sequence_length: Any = None,
+                            use_sequence_length: bool = False, axis: int = 0) -> Any:
     """Zeros with the gradients of the last steps where they came from."""
     result = xp.zeros(like.shape, data.dtype)
     moved = result if axis == 0 else xp.moveaxis(result, 1, 0)

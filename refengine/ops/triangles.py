@@ -9,7 +9,8 @@ import numpy as np
 from ..base import MXNetError, shape_text
 from ..op import Bool, Int, register
 
-_PARAMS = {'offset': Int(0, 'the diagonal where the triangle begins'), 'lower': Bool(True, 'which triangle, for offset 0')}
+_PARAMS = {'offset': Int(0, 'the diagonal where the triangle begins'),
+           'lower': Bool(True, 'which triangle, for offset 0')}
 
 
 def _places(size: int, offset: int, lower: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +78,7 @@ def _strict_lower(xp: Any, data: Any) -> Any:
 @register('_linalg_syevd', 'linalg_syevd', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_syevd_grad(F, ograds, outputs),))
 def _syevd(xp: Any, A: Any) -> Any:
-    """Eigenvectors (as rows) and eigenvalues (ascending) of symmetric matrices; the largest entry of a row decides its sign."""
+    """Eigenvectors (as rows, the largest entry positive) and eigenvalues (ascending) of symmetric matrices."""
     values, vectors = xp.linalg.eigh(A)
     rows = vectors.swapaxes(-1, -2)
     largest = xp.take_along_axis(rows, xp.abs(rows).argmax(axis=-1)[..., None], axis=-1)

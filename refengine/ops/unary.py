@@ -118,8 +118,8 @@ ROWS = (
     Row('degrees', _ufunc('degrees'), lambda F, og, x, y: og * (180 / math.pi), 'Radians to degrees.'),
     Row('radians', _ufunc('radians'), lambda F, og, x, y: og * (math.pi / 180), 'Degrees to radians.'),
     Row('erf', special.erf, lambda F, og, x, y: og * (_2_SQRTPI * F.exp(-(x * x))), 'The error function.'),
-    Row('erfinv', special.erfinv, lambda F, og, x, y: og * (F.exp(y * y) / _2_SQRTPI), 'The inverse error function.', (),
-        'unit'),
+    Row('erfinv', special.erfinv, lambda F, og, x, y: og * (F.exp(y * y) / _2_SQRTPI), 'The inverse error function.',
+        (), 'unit'),
     Row('gamma', special.gamma, lambda F, og, x, y: og * (y * F._digamma(x)), 'The gamma function.', (), 'positive'),
     Row('gammaln', special.gammaln, lambda F, og, x, y: og * F._digamma(x), 'log |gamma(x)|.', (), 'positive'),
     Row('_digamma', special.digamma, lambda F, og, x, y: og * F._polygamma(x, n=1), 'The derivative of gammaln.',
@@ -142,7 +142,7 @@ def _forward(row: Row) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, out: Any = None) -> Any:
         dtype = data.dtype
         if dtype.kind != 'f':
-            if dtype == bool:
+            if dtype.kind == 'b':
                 raise LateError(MXNetError('this operator does not support boolean type'), (data.copy(),))
             if exact:
                 return body(xp, data)
