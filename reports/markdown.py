@@ -144,6 +144,8 @@ def _rate(report: Report, index: int, level: str) -> str:
 def _areas(report: Report) -> str:
     rows = []
     for area in report.areas:
+        if area in report.bare_areas:
+            continue
         cells = []
         for index in range(len(report.engines)):
             counted = tally(report.states(index, area))
@@ -153,7 +155,11 @@ def _areas(report: Report) -> str:
                 cells.append(OUTCOMES[max(counted.counts, key=lambda item: item[1])[0]].label)
         rows.append([escape(area), f"{sum(row.rule.area == area for row in report.rows):,}", *cells])
     columns = range(1, 2 + len(report.engines))
-    return _table(["Area", "Rules", *(escape(engine.label) for engine in report.engines)], rows, right=tuple(columns))
+    table = _table(["Area", "Rules", *(escape(engine.label) for engine in report.engines)], rows, right=tuple(columns))
+    if not report.bare_areas:
+        return table
+    bare = ", ".join(escape(area) for area in report.bare_areas)
+    return f"{table}\n\nNo case yet in {plural(len(report.bare_areas), 'area')}: {bare}."
 
 
 def _failures(report: Report, index: int, engine: Engine, details: int) -> Iterable[str]:
@@ -171,7 +177,7 @@ def _failure(row: Row, cell: Cell) -> str:
     rule = row.rule
     blocks = [prose(rule.statement)]
     if cell.surprise is not None:
-        detail = f" {escape(cell.surprise.detail)}" if cell.surprise.detail else ""
+        detail = f" {escape(cell.surprise_detail)}" if cell.surprise_detail else ""
         blocks.append(
             f"**Surprise:** the inventory says {code(cell.surprise.expected)}, observed "
             f"{code(cell.surprise.observed)}.{detail}"

@@ -33,6 +33,13 @@ class Cell:
     known: bool = False
 
     @property
+    def surprise_detail(self) -> str:
+        """What to say about the surprise beyond both words: nothing where a failure below says it better."""
+        if self.surprise is None or any(case.failure is not None for case in self.cases):
+            return ""
+        return self.surprise.detail
+
+    @property
     def needs_attention(self) -> bool:
         """Whether a cell is news: a surprise, or a failure or stale waiver that no inventory explains."""
         if self.surprise is not None:
@@ -71,6 +78,12 @@ class Report:
         """Areas in the order of the rows."""
         return tuple(dict.fromkeys(row.rule.area for row in self.rows))
 
+    @cached_property
+    def bare_areas(self) -> tuple[str, ...]:
+        """The areas in which no engine ran a case."""
+        live = {row.rule.area for row in self.rows if any(cell.cases for cell in row.cells)}
+        return tuple(area for area in self.areas if area not in live)
+
     def attention(self, engine: int) -> list[Row]:
         """The rows that somebody should look at for the engine of this index, MUST rules first."""
         found = [row for row in self.rows if row.cells[engine].needs_attention]
@@ -88,7 +101,8 @@ class Report:
 def merge(results: Sequence[Result]) -> Report:
     """Lay results side by side, in the given order; raises ``ValueError`` when there is none.
 
-    Rows go by area and id; areas where no engine has a case yet come last. Two results of engines with the same name are told apart by a number.
+    Rows go by area and id; rules without a case come last in their area, areas without any come last of all. Two
+    results of engines with the same name are told apart by a number.
     """
     if not results:
         raise ValueError("expected at least one result, got none")
@@ -97,7 +111,7 @@ def merge(results: Sequence[Result]) -> Report:
     live = {case.area for result in results for case in result.cases}
     rows = tuple(
         Row(rule, tuple(column[rule.id] for column in columns))
-        for rule in sorted(rules.values(), key=lambda rule: (rule.area not in live, rule.area, rule.id))
+        for rule in sorted(rules.values(), key=lambda rule: (rule.area not in live, rule.area, not rule.cases, rule.id))
     )
     engines = tuple(Engine(label, result) for label, result in zip(_labels(results), results))
     return Report(engines, rows, tuple(_remarks(engines)))

@@ -58,6 +58,9 @@ def _parts(report: Report, width: int, details: int) -> Iterable[RenderableType]
         yield from _failures(report, index, engine, width, details)
     if len(report.areas) > 1:
         yield _areas(report, width)
+        if report.bare_areas:
+            bare = ", ".join(report.bare_areas)
+            yield Text(f"no case yet in {plural(len(report.bare_areas), 'area')}: {bare}", "dim")
         yield ""
     for index, engine in enumerate(report.engines):
         yield from _engine(report, index, engine)
@@ -102,6 +105,8 @@ def _areas(report: Report, width: int) -> Table:
     for engine in report.engines[:fitting]:
         table.add_column(one_line(engine.label, 18), justify="right", no_wrap=True, overflow="ellipsis", min_width=9)
     for area in report.areas:
+        if area in report.bare_areas:
+            continue
         cells = []
         for index in range(len(report.engines[:fitting])):
             counted = tally(report.states(index, area))
@@ -139,7 +144,7 @@ def _failure(row: Row, cell: Cell, engine: Engine, width: int) -> Iterable[Rende
     yield Padding(Text(one_line(rule.statement)), (0, 0, 0, 2))
     if cell.surprise is not None:
         text = f"the inventory says {cell.surprise.expected}, observed {cell.surprise.observed}"
-        yield from _field("surprise", "; ".join(part for part in (text, cell.surprise.detail) if part), "yellow")
+        yield from _field("surprise", "; ".join(part for part in (text, cell.surprise_detail) if part), "yellow")
     shown = [case for case in cell.cases if case.outcome not in ("pass", "unsupported")]
     for case in shown[:3]:
         yield from _case(case)

@@ -73,7 +73,7 @@ def _cell(cell: Cell, rule: Rule, names: Sequence[str], usual_replay: str) -> li
     more = _present(
         known=cell.known,
         news=cell.needs_attention,
-        surprise=[surprise.expected, surprise.observed, surprise.detail] if surprise else None,
+        surprise=[surprise.expected, surprise.observed, cell.surprise_detail] if surprise else None,
     )
     packed = [_NUMBER[cell.state], [_case(case, names, usual_replay) for case in cell.cases], more]
     while len(packed) > 1 and not packed[-1]:

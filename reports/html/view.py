@@ -100,11 +100,7 @@ class Page:
 def page_view(report: Report) -> Page:
     """Count and word everything that the template shows."""
     lines = [_area_line(report, area) for area in report.areas]
-    bare = {
-        area
-        for area in report.areas
-        if all(OUTCOMES[state].group == "open" for i in range(len(report.engines)) for state in report.states(i, area))
-    }
+    bare = report.bare_areas
     present = {cell.state for row in report.rows for cell in row.cells}
     first = report.engines[0].result
     cases = max(len(engine.result.cases) for engine in report.engines)

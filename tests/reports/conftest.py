@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,35 +30,12 @@ def golden():
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
-    """A headless Chromium, driven over its own protocol by Debian's chromedriver.
+    """A headless Chromium; without one the test is skipped, or fails if GLUON_CONFORMANCE_REQUIRE names chromium."""
+    import browser
 
-    Nothing is installed: where there is no browser the test is skipped, or fails if GLUON_CONFORMANCE_REQUIRE
-    names chromium.
-    """
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    missing = "no Chromium with chromedriver here (Debian: apt-get install chromium chromium-driver)"
-    if not browser or not driver:
+    if browser.find() is None:
         if "chromium" in os.environ.get("GLUON_CONFORMANCE_REQUIRE", "").split(","):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    logging.getLogger("selenium").setLevel(logging.WARNING)
-    options = Options()
-    options.binary_location = browser
-    for flag in (
-        "headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
-        "disable-component-update", "disable-sync", "disable-dev-shm-usage", "hide-scrollbars", "disable-extensions",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    window = webdriver.Chrome(options=options, service=Service(driver))
-    try:
-        window.set_script_timeout(30)
-        window.set_page_load_timeout(60)
+            pytest.fail(browser.MISSING)
+        pytest.skip(browser.MISSING)
+    with browser.chromium() as window:
         yield window
-    finally:
-        window.quit()

@@ -8,6 +8,7 @@ import re
 
 import pytest
 import runs
+from browser import set_view
 
 from reports import merge, parse
 from reports.html import render
@@ -23,11 +24,7 @@ class Page:
         self.window, self.address = window, path.as_uri()
 
     def open(self, fragment="", width=1280, height=900, dark=False, printing=False):
-        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        media = {"features": features, "media": "print" if printing else ""}
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.window.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        self.window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        set_view(self.window, width, height, dark=dark, printing=printing)
         self.window.get("about:blank")  # else a change of the fragment alone would not load anything
         self.window.get_log("browser")
         self.window.get_log("performance")

@@ -60,6 +60,7 @@ function count(number) { return number.toLocaleString("en"); }
 function plural(number, noun) { return count(number) + " " + noun + (number === 1 ? "" : "s"); }
 
 function shownSeconds(seconds) {
+  if (seconds < 0.0001) { return (seconds * 1e6).toFixed(0) + " µs"; }
   return seconds < 1 ? (seconds * 1000).toFixed(1) + " ms" : seconds.toFixed(1) + " s";
 }
 

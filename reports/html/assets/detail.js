@@ -150,6 +150,15 @@ var WITHOUT_CASES = {
   "not-selected": "This run did not select the rule, or none of its cases."
 };
 
+// So many cases that passed are shown; more wait behind a line that counts them
+var MANY = 8;
+
+function caseList(items) {
+  var list = el("ul", "cases");
+  items.forEach(function (item) { list.append(caseElement(item)); });
+  return list;
+}
+
 function engineResult(rule, index) {
   var cell = rule.cells[index];
   var engine = engines[index];
@@ -162,9 +171,12 @@ function engineResult(rule, index) {
     made.append(el("p", "note", "As the inventory of " + engine.inventory + " records" + (release ? ": " + release[0] : "") + "."));
   }
   if (!cell.cases) { made.append(el("p", "note", WITHOUT_CASES[cell.state])); return made; }
-  var list = el("ul", "cases");
-  cell.cases.forEach(function (item) { list.append(caseElement(item)); });
-  made.append(list);
+  var failing = cell.cases.filter(function (item) { return item.outcome !== "pass"; });
+  var passing = cell.cases.filter(function (item) { return item.outcome === "pass"; });
+  if (failing.length) { made.append(caseList(failing)); }
+  if (passing.length > MANY || (failing.length && passing.length > 2)) {
+    made.append(el("details", "more passing", el("summary", "", plural(passing.length, "case") + " passed"), caseList(passing)));
+  } else if (passing.length) { made.append(caseList(passing)); }
   return made;
 }
 
