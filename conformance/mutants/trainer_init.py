@@ -101,8 +101,9 @@ def equal_names_are_merged(mx):
 @mutant("TRAINER-INIT-010")
 def layers_do_not_share(mx):
     """A layer that is to share the parameters of another one makes its own."""
-    if hasattr(mx.gluon.Block, "share_parameters"):
-        wrap(mx.gluon.Block, "share_parameters", lambda original: lambda self, shared: self)
+    for owner in (mx.gluon.Block, mx.gluon.nn.Dense):
+        if "share_parameters" in owner.__dict__:
+            wrap(owner, "share_parameters", lambda original: lambda self, shared: self)
 
     def make(original):
         def broken(self, *args, **kwargs):
