@@ -143,22 +143,37 @@ def _build(engine: Engine, folder: Path, report: Report) -> str:
 
 
 def _virtual_environment(engine: Engine, base: Interpreter, work: Path) -> Path:
-    made = _run([base.path, "-m", "venv", str(work)])
+    # Without pip: seconds faster, and Debian splits ensurepip from Python.
+    made = _run([base.path, "-m", "venv", "--without-pip", str(work)])
     if made.returncode != 0:
-        # Debian splits ensurepip from Python; the harness's own pip can serve an environment without one.
-        bare = _run([base.path, "-m", "venv", "--clear", "--without-pip", str(work)])
-        if bare.returncode != 0:
-            raise EngineFault(
-                f"engine {engine.name}: Python {base.version} at {base.path} cannot make a virtual environment",
-                f"Install its venv module (on Debian and Ubuntu: python{base.minor}-venv).", _tail(bare),
-            )
+        raise EngineFault(
+            f"engine {engine.name}: Python {base.version} at {base.path} cannot make a virtual environment",
+            f"Install its venv module (on Debian and Ubuntu: python{base.minor}-venv).", _tail(made),
+        )
     return work / "bin" / "python"
 
 
+def _pip(engine: Engine, python: Path) -> list[str]:
+    """The command of a pip that can install there: the harness's own, or one that the interpreter brings along.
+
+    The harness's may be missing, or too new for an old interpreter: it runs itself in the other one.
+    """
+    ours = [sys.executable, "-m", "pip", "--python", str(python)]
+    if _run([*ours, "--version"]).returncode == 0:
+        return ours
+    made = _run([str(python), "-m", "ensurepip"])
+    if made.returncode != 0:
+        raise EngineFault(
+            f"engine {engine.name}: no pip for {python}: neither the harness's nor ensurepip's works",
+            "Install pip where `conform` runs, or ensurepip for that Python (on Debian and Ubuntu: python3.x-venv).",
+            _tail(made),
+        )
+    return [str(python), "-m", "pip"]
+
+
 def _install(engine: Engine, python: Path, work: Path) -> None:
-    has_pip = _run([str(python), "-m", "pip", "--version"]).returncode == 0
-    pip = [str(python), "-m", "pip"] if has_pip else [sys.executable, "-m", "pip", "--python", str(python)]
-    done = _run([*pip, "install", "--no-input", "--disable-pip-version-check", *engine.requirements])
+    options = ["--no-input", "--disable-pip-version-check", "--retries", "2"]
+    done = _run([*_pip(engine, python), "install", *options, *engine.requirements])
     if done.returncode == 0:
         return
     printed = done.stdout + done.stderr

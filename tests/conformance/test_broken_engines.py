@@ -199,7 +199,7 @@ def test_engine_that_does_not_import_is_named_with_the_stage(engine: str, told: 
 
 
 def test_empty_module_stops_at_the_first_stage_of_smoke() -> None:
-    with pytest.raises(EngineFault, match="stops at stage version: .*expected a version string") as caught:
+    with pytest.raises(EngineFault, match=r"stops at stage version: .*expected a version string") as caught:
         run_mini("empty", smoke=True)
     assert "Set `__version__`" in caught.value.hint
 
