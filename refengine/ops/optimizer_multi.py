@@ -176,7 +176,7 @@ def reset_arrays(xp: Any, *arrays: Any, num_arrays: int) -> Any:
 
 COUNT = {'num_arrays': Int(doc='number of arrays')}
 
-add(Operator('multi_sum_sq', multi_sum_sq, inputs=('data',), variadic=True, params=COUNT, mixed=True))
+add(Operator('multi_sum_sq', multi_sum_sq, inputs=('data',), variadic=True, params=COUNT))
 add(Operator('multi_lars', multi_lars, inputs=('lrs', 'weights_sum_sq', 'grads_sum_sq', 'wds'), same_shape=True,
              params={'eta': Float(doc='factor of the ratio'), 'eps': Float(doc='added to the divisor'),
                      'rescale_grad': SCALE['rescale_grad']}, rules=('OPT-LARS-001',)))
