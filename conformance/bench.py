@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,3 +200,46 @@ class Bench:
             for end in (os.killpg, os.kill):  # it may not have its own group yet
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     end(child, signal.SIGKILL)
+
+
+class Benches:
+    """A few benches that share a list of tasks, a thread each."""
+
+    def __init__(self, count: int, make: Callable[[], Bench]) -> None:
+        self._benches = [make() for _ in range(max(1, count))]
+        self.first = self._benches[0]
+
+    def __enter__(self) -> Benches:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for bench in self._benches:
+            bench.close()
+
+    def map(self, work: Callable[[Bench, Any], Trial], tasks: Iterable[Any]) -> list[Trial]:
+        """Do every task on the next free bench; the results come in the order of the tasks."""
+        waiting: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        count = 0
+        for count, task in enumerate(tasks, 1):
+            waiting.put((count - 1, task))
+        results: dict[int, Trial] = {}
+        faults: list[BaseException] = []
+
+        def serve(bench: Bench) -> None:
+            try:
+                while not faults:
+                    number, task = waiting.get_nowait()
+                    results[number] = work(bench, task)
+            except queue.Empty:
+                pass
+            except BaseException as error:  # noqa: BLE001 - passed on to the thread that waits for this one
+                faults.append(error)
+
+        threads = [threading.Thread(target=serve, args=(bench,), daemon=True) for bench in self._benches[:count]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if faults:
+            raise faults[0]
+        return [results[number] for number in range(count)]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from conformance.bench import Bench, Ending, Trial
+from conformance.bench import Bench, Benches, Ending, Trial
 from conformance.catalogue import Catalogue, place_of
 from conformance.engine import CAPABILITIES, Engine
 from conformance.engines import interpreter_for
@@ -217,12 +215,12 @@ class KillRun:
         """Try the unbroken engine, then every mutant; True if in forked copies."""
         interpreter = interpreter_for(self.engine, self.note)
         if not self.fresh:
-            with _Benches(self.jobs, lambda: self._bench(interpreter, forked=True)) as benches:
+            with Benches(self.jobs, lambda: self._bench(interpreter, forked=True)) as benches:
                 supported = self._supported(benches.first.start(), cases)
                 if self._controlled(benches, supported):
                     return True, self._tried(benches, chosen, supported)
             self.note("the unbroken engine does not survive being forked; starting a worker for each mutant")
-        with _Benches(self.jobs, lambda: self._bench(interpreter, forked=False)) as benches:
+        with Benches(self.jobs, lambda: self._bench(interpreter, forked=False)) as benches:
             supported = self._supported(benches.first.start(), cases)
             self._controlled(benches, supported)
             return False, self._tried(benches, chosen, supported)
@@ -258,7 +256,7 @@ class KillRun:
                 supported.append(case)
         return supported
 
-    def _controlled(self, benches: _Benches, cases: Sequence[CaseInfo]) -> bool:
+    def _controlled(self, benches: Benches, cases: Sequence[CaseInfo]) -> bool:
         """Run the cases on the unbroken engine; False if one crashes or hangs."""
         chunks = [cases[start : start + _CONTROL_CHUNK] for start in range(0, len(cases), _CONTROL_CHUNK)]
         for trial in benches.map(lambda bench, chunk: bench.try_mutant(None, chunk), chunks):
@@ -267,7 +265,7 @@ class KillRun:
             self._control.update({ending.case: ending for ending in trial.endings})
         return not any(ending.outcome in (Outcome.CRASH, Outcome.TIMEOUT) for ending in self._control.values())
 
-    def _tried(self, benches: _Benches, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> dict[str, Trial]:
+    def _tried(self, benches: Benches, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> dict[str, Trial]:
         passing = [case for case in cases if self._control[case.id].outcome is Outcome.PASS]
         done = 0
 
@@ -358,49 +356,6 @@ class KillRun:
             if all(ending.outcome is Outcome.PASS for ending in endings)
         }
         return NullResult(name, passed, len(tried), trial.error)
-
-
-class _Benches:
-    """A few benches that share a list of tasks, a thread each."""
-
-    def __init__(self, count: int, make: Callable[[], Bench]) -> None:
-        self._benches = [make() for _ in range(max(1, count))]
-        self.first = self._benches[0]
-
-    def __enter__(self) -> _Benches:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        for bench in self._benches:
-            bench.close()
-
-    def map(self, work: Callable[[Bench, Any], Trial], tasks: Iterable[Any]) -> list[Trial]:
-        """Do every task on the next free bench; the results come in the order of the tasks."""
-        waiting: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        count = 0
-        for count, task in enumerate(tasks, 1):
-            waiting.put((count - 1, task))
-        results: dict[int, Trial] = {}
-        faults: list[BaseException] = []
-
-        def serve(bench: Bench) -> None:
-            try:
-                while not faults:
-                    number, task = waiting.get_nowait()
-                    results[number] = work(bench, task)
-            except queue.Empty:
-                pass
-            except BaseException as error:  # noqa: BLE001 - passed on to the thread that waits for this one
-                faults.append(error)
-
-        threads = [threading.Thread(target=serve, args=(bench,), daemon=True) for bench in self._benches[:count]]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if faults:
-            raise faults[0]
-        return [results[number] for number in range(count)]
 
 
 def _counted(endings: Iterable[Ending]) -> dict[str, int]:
