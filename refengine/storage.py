@@ -74,6 +74,28 @@ def empty_like(data: np.ndarray) -> np.ndarray:
     return empty(data.shape, data.dtype)
 
 
+def memory_order(data: np.ndarray) -> tuple[int, ...] | None:
+    """The axes from the largest stride to the smallest, or None for row-major order."""
+    if data.flags.c_contiguous or data.ndim < 2:
+        return None
+    strides = data.strides
+    order = tuple(sorted(range(data.ndim), key=lambda axis: -abs(strides[axis])))
+    return None if order == tuple(range(data.ndim)) else order
+
+
+def empty_in_order(shape: tuple[int, ...], dtype: Any, like: np.ndarray) -> np.ndarray:
+    """An array without defined content in the memory order of another one with as many axes.
+
+    Images are kept channels-last under their logical shape; results of elementwise operators must keep that order, or
+    every second operator would transpose.
+    """
+    order = memory_order(like)
+    if order is None:
+        return empty(shape, dtype)
+    base = empty(tuple(shape[axis] for axis in order), dtype)
+    return base.transpose([order.index(axis) for axis in range(len(order))])
+
+
 def copy(data: np.ndarray) -> np.ndarray:
     """An independent row-major copy."""
     if data.nbytes < LARGE:

@@ -195,6 +195,7 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
         return result
     out = empty(xp, (count * prod(geometry.out), outputs), x.dtype)
     step_in, step_out = x.shape[1] // groups, outputs // groups
+    repeated = None if bias is None else xp.tile(bias, geometry.out[-1])
     for group in range(groups):
         part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
         columns = slice(group * step_out, (group + 1) * step_out)
@@ -203,8 +204,8 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
             target = out[pixels, columns]
             if groups == 1:
                 xp.dot(windows, matrix, out=target)
-                if bias is not None:
-                    target += bias
+                if bias is not None:                       # in long runs, while the block is in the cache
+                    target.reshape(-1, repeated.size)[...] += repeated
             else:
                 target[...] = xp.dot(windows, matrix)
     if bias is not None and groups > 1:

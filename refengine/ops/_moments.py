@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._nn import empty
+from .. import storage
 
 
 def moments(xp: Any, x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
@@ -25,18 +25,9 @@ def moments(xp: Any, x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, An
     return mean, variance, 1 / xp.sqrt(variance + kind(eps))
 
 
-def _layout(x: Any) -> tuple[int, ...]:
-    """The axes from the largest stride to the smallest: the order in which the memory runs."""
-    return tuple(sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis])))
-
-
 def _like(xp: Any, x: Any, dtype: Any) -> Any:
     """An array of the same shape and memory order without defined content."""
-    order = _layout(x)
-    if order == tuple(range(x.ndim)):
-        return empty(xp, x.shape, dtype)
-    base = empty(xp, tuple(x.shape[axis] for axis in order), dtype)
-    return base.transpose(tuple(order.index(axis) for axis in range(x.ndim)))
+    return storage.empty_in_order(x.shape, dtype, x) if xp is np else xp.empty_like(x, dtype=dtype)
 
 
 def _subtract(xp: Any, x: Any, mean: Any) -> Any:

@@ -176,7 +176,7 @@ def _pair_body(name: str, row: Row) -> Callable[..., Any]:
         if out is not None and (out.shape != shape or out.dtype != lhs.dtype):
             out = None
         if out is None and lhs.dtype.itemsize * lhs.size >= storage.LARGE and xp is np:
-            out = storage.empty(shape, lhs.dtype)
+            out = storage.empty_in_order(shape, lhs.dtype, lhs) if lhs.shape == shape else storage.empty(shape, lhs.dtype)
         return body(xp, lhs, rhs, out)
 
     return forward
@@ -203,7 +203,7 @@ def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:
         if out is not None and (out.shape != data.shape or out.dtype != dtype):
             out = None
         if out is None and data.nbytes >= storage.LARGE and xp is np:
-            out = storage.empty(data.shape, dtype)
+            out = storage.empty_in_order(data.shape, dtype, data)
         if swapped:
             if (dtype.kind == 'f' and body in (_divide, _power)) or not hasattr(value, 'dtype'):
                 value = dtype.type(value)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from .. import storage
 from ..op import Enum, Float, register, registry
 from ._nn import channel_shape, require_float, require_shape
 from .shapes import completes, merge
@@ -14,6 +17,8 @@ _TYPES = {'relu': 'relu', 'sigmoid': 'sigmoid', 'softrelu': '_softrelu', 'softsi
 
 
 def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any]:
+    if params['act_type'] == 'relu':
+        return (F._relu_backward(ograds[0], outputs[0]),)
     return registry[_TYPES[params['act_type']]].grad(F, ograds, inputs, outputs, {})  # type: ignore[misc]
 
 
@@ -23,6 +28,18 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 def _activation(xp: Any, data: Any, act_type: str = 'relu') -> Any:
     """An activation function, element by element: relu, sigmoid, softrelu, softsign or tanh."""
     return registry[_TYPES[act_type]].forward(xp, data)
+
+
+@register('_relu_backward', inputs=('ograd', 'output'),
+          grad=lambda F, ograds, inputs, outputs, params: (F._relu_backward(ograds[0], inputs[1]), None))
+def _relu_backward(xp: Any, ograd: Any, output: Any) -> Any:
+    """The gradient where the output of relu is positive, else zero."""
+    if xp is not np or ograd.nbytes < storage.LARGE:
+        return ograd * (output > 0)
+    out = storage.empty_in_order(ograd.shape, ograd.dtype, output)
+    np.greater(output, ograd.dtype.type(0), out=out, casting='unsafe')
+    out *= ograd
+    return out
 
 
 SELU_ALPHA = 1.6732632423543772848170429916717

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..op import Bool, Float, Int, normal_axis, register
-from . import _moments
+from ._channels import Channels, widened
 from ._nn import channel_shape, require_float, require_shape
+from .nn_norm import norm_second_gradient
 from .shapes import completes, merge
 
 
@@ -42,17 +43,16 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
     data, gamma, _, running_mean, running_variance = inputs
     axis = params['axis'] % data.ndim
     vector = channel_shape(data.ndim, axis, data.shape[axis])
-    others = tuple(i for i in range(data.ndim) if i != axis)
     og = ograds[0]
-    shaped = F.reshape(F.ones_like(gamma) if params['fix_gamma'] else gamma, shape=vector)
     if _from_batch(params):
         # Running statistics move when the gradient is computed, not before (rule GLUON-HYBRID-025).
         _advance(running_mean, outputs[1], params['momentum'])
         _advance(running_variance, outputs[3], params['momentum'])
-        of_data, of_gamma, of_beta = F._affine_norm_backward(
-            og, data, shaped, F.reshape(outputs[1], shape=vector), F.reshape(outputs[2], shape=vector), axes=others,
-            eps=params['eps'])
+        unit = F.ones_like(gamma) if params['fix_gamma'] else gamma
+        of_data, of_gamma, of_beta = F._batch_norm_backward(og, data, unit, outputs[1], outputs[2], axis=axis,
+                                                            eps=params['eps'])
     else:
+        shaped = F.reshape(F.ones_like(gamma) if params['fix_gamma'] else gamma, shape=vector)
         scale = F.reshape(1 / F.sqrt(running_variance + params['eps']), shape=vector)
         half = data.dtype != gamma.dtype
         wide_og = F.cast(og, dtype=_name(gamma)) if half else og
@@ -94,12 +94,44 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
     axis %= data.ndim
     if fix_gamma:
         gamma[...] = 1
-    vector = channel_shape(data.ndim, axis, data.shape[axis])
+    channels = Channels(xp, data, axis)
+    x = widened(channels.view(data))
     if is_train and not use_global_stats:
-        mean, variance, scale = _moments.moments(xp, data, tuple(i for i in range(data.ndim) if i != axis), eps)
+        mean, variance, scale = channels.moments(x, eps)
     else:
-        mean, variance = moving_mean.reshape(vector), moving_var.reshape(vector)
+        mean, variance = moving_mean.copy(), moving_var.copy()
         scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
-    out = _moments.normalise_affine(xp, data, mean, scale, gamma.reshape(vector), beta.reshape(vector))
-    return (out.astype(data.dtype, copy=False), mean.reshape(-1).copy(), scale.reshape(-1),
-            variance.reshape(-1).copy())
+    factor = scale * gamma
+    out = channels.back(channels.affine(x, factor, beta - mean * factor))
+    return out.astype(data.dtype, copy=False), mean, scale, variance
+
+
+def _backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    og, data, gamma = inputs[:3]
+    axis = params['axis']
+    vector = channel_shape(data.ndim, axis, data.shape[axis])
+    shaped = [F.reshape(x, shape=vector) for x in (gamma, inputs[3], inputs[4], ograds[1], ograds[2])]
+    by_og, by_data, by_gamma = norm_second_gradient(
+        F, (ograds[0], shaped[3], shaped[4]), og, data, shaped[0],
+        tuple(i for i in range(data.ndim) if i != axis), params['eps'])
+    return by_og, by_data, F.reshape(by_gamma, shape=gamma.shape), None, None
+
+
+@register('_batch_norm_backward', inputs=('ograd', 'data', 'gamma', 'mean', 'scale'), num_outputs=3, mixed=True,
+          params={'axis': Int(1), 'eps': Float(1e-3)}, grad=_backward_grad)
+def _batch_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, scale: Any, axis: int = 1,
+                         eps: float = 1e-3) -> tuple[Any, ...]:
+    """Gradients of a BatchNorm with the statistics of the batch by data, gamma and beta."""
+    channels = Channels(xp, data, axis)
+    x, og = channels.view(data), channels.view(ograd)
+    kind = scale.dtype.type
+    # With n = (x - mean) · scale, the sums of og and of og · n give everything.
+    total = channels.sum(widened(og))
+    normal = channels.affine(x, scale, -mean * scale)
+    along = channels.dot(widened(og), normal)
+    factor = scale * gamma
+    normal *= channels.vector(-factor * along / kind(channels.count))
+    normal -= channels.vector(factor * total / kind(channels.count))
+    out = xp.multiply(og, channels.vector(factor), out=channels.empty(factor.dtype))
+    out += normal
+    return channels.back(out).astype(data.dtype, copy=False), along, total

@@ -133,7 +133,10 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 
 @register('CTCLoss', 'ctc_loss', '_contrib_CTCLoss', '_contrib_ctc_loss',
           inputs=('data', 'label', 'data_lengths', 'label_lengths'), num_inputs=_count, params=_PARAMS, mixed=True,
-          infer=_infer, grad=_grad)
+          infer=_infer, grad=_grad,
+          samples=((((4, 2, 3), 'fixed:[[1, 2], [1, 0]]'), {}),
+                   (((4, 2, 3), 'fixed:[[0, 0], [1, 0]]', 'fixed:[4, 3]', 'fixed:[1, 2]'),
+                    {'blank_label': 'last', 'use_data_lengths': True, 'use_label_lengths': True})))
 def _ctc_loss(xp: Any, *arrays: Any, **params: Any) -> Any:
     """Minus the log probability that data (time, batch, class), after softmax, gives each label by some alignment.
 

@@ -20,14 +20,15 @@ def sum_to(xp: Any, x: Any, shape: Sequence[int]) -> Any:
     return xp.add.reduce(x, axis=axes, keepdims=True) if axes else x
 
 
-def _affine_backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    """The backward pass is r · P(g) with g = gamma · og and P(v) = v - mean(v) - n · mean(n · v), n the normalised input.
+def norm_second_gradient(F: Any, ograds: Any, og: Any, data: Any, gamma: Any, axes: tuple[int, ...],
+                         eps: float) -> tuple[Any, Any, Any]:
+    """Gradients of the backward pass of a normalisation by og, data and gamma.
 
-    P is symmetric, which gives the derivatives by og and gamma; the input enters through n and through r.
+    The backward pass is r · P(g) with g = gamma · og and P(v) = v - mean(v) - n · mean(n · v), n the normalised input.
+    P is symmetric, which gives the derivatives by og and gamma; the input enters through n and through r. All of gamma and
+    of the cotangents ``ograds`` of (data, gamma, beta) have as many axes as data.
     """
-    og, data, gamma = inputs[:3]
     of_input, of_gamma, of_beta = ograds
-    axes, eps = params['axes'], params['eps']
 
     def mean(x: Any) -> Any:
         return F.mean(x, axis=axes, keepdims=True)
@@ -48,8 +49,11 @@ def _affine_backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params
     by_normal = (F.broadcast_mul(og, of_gamma)
                  - F.broadcast_mul(F.broadcast_mul(of_input, along_g) + F.broadcast_mul(g, along_a), scale))
     product = mean(of_input * g) - mean(of_input) * mean(g) - along_a * along_g
-    by_data = project(by_normal, product * scale)
-    return by_og, by_data, by_gamma, None, None
+    return by_og, project(by_normal, product * scale), by_gamma
+
+
+def _affine_backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    return (*norm_second_gradient(F, ograds, *inputs[:3], params['axes'], params['eps']), None, None)
 
 
 @register('_affine_norm_backward', inputs=('ograd', 'data', 'gamma', 'mean', 'scale'), num_outputs=3, mixed=True,

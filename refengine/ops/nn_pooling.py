@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import storage
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
-from ._moments import _layout
-from ._nn import empty, require_float
+from ._nn import require_float
 
 _LAYOUTS = ('NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC', 'None')
 _NAMES = {3: '3D in (batch, channel, x)', 4: '4D in (batch, channel, y, x)', 5: '5D in (batch, channel, d, y, x)'}
@@ -98,9 +98,7 @@ def windows(shape: tuple[int, ...], params: dict[str, Any]) -> Windows:
 
 def _ordered_empty(xp: Any, shape: tuple[int, ...], like: Any) -> Any:
     """An array of a new shape in the memory order of another array."""
-    order = _layout(like)
-    base = empty(xp, tuple(shape[axis] for axis in order), like.dtype)
-    return base.transpose(tuple(order.index(axis) for axis in range(len(shape))))
+    return storage.empty_in_order(shape, like.dtype, like) if xp is np else xp.empty(shape, like.dtype)
 
 
 def _pad(xp: Any, data: Any, w: Windows, value: Any) -> Any:

@@ -151,7 +151,7 @@ def _forward(row: Row) -> Callable[..., Any]:
         if out is not None and (out.shape != data.shape or out.dtype != dtype):
             out = None
         if out is None and xp is np and data.nbytes >= storage.LARGE:
-            out = storage.empty(data.shape, dtype)
+            out = storage.empty_in_order(data.shape, dtype, data)
         if accepts or out is not None:
             return body(xp, data, out)
         return body(xp, data)
