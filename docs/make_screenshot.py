@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "report.png")
     parser.add_argument("--view", default="#differ=1", help="filters and rule, as they stand in the page's address")
     parser.add_argument("--top", default="h1", help="CSS selector of what is at the top of the picture")
-    parser.add_argument("--size", default="1360x980", help="width x height of the window")
+    parser.add_argument("--size", default="1440x1160", help="width x height of the window")
     parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     files = [file for path in options.results for file in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]

@@ -130,17 +130,20 @@ def compare(before: Path, after: Path, output: Path | None, form: str) -> None:
 
 
 def _read(paths: tuple[Path, ...]) -> Report:
-    """Load and merge result files; a folder stands for the result files in it."""
-    found: list[Path] = []
+    """Load and merge result files; a folder stands for the result files in it.
+
+    Files keep their order; those of a folder go by name, engines that must obey every rule before recorded ones.
+    """
+    results: list[Result] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(path.glob("*.jsonl"))
+            inside = [_load(file) for file in sorted(path.glob("*.jsonl"))]
             if not inside:
                 raise UsageFault(f"{path}: expected a folder with result files (*.jsonl), got one without")
-            found += inside
+            results += sorted(inside, key=lambda result: result.inventory is not None)
         else:
-            found.append(path)
-    return merge([_load(path) for path in found])
+            results.append(_load(path))
+    return merge(results)
 
 
 def _load(path: Path) -> Result:

@@ -121,7 +121,7 @@ def test_the_table_says_each_state_in_words(show):
     rows = page.js(
         """return Object.fromEntries([...document.querySelectorAll('.rule-row')].map(row => [
              row.querySelector('.rule-toggle').firstChild.data,
-             [...row.querySelectorAll('.engine-cell')].map(cell => cell.innerText.trim().replace(/\\s+/g, ' '))]))"""
+             [...row.querySelectorAll('.engine-cell')].map(cell => cell.textContent.trim().replace(/\\s+/g, ' '))]))"""
     )
     assert rows["OPT-ADAM-001"] == ["pass", "pass", "fail"]
     assert rows["NDARRAY-COPY-001"] == ["no case yet"] * 3
@@ -220,8 +220,13 @@ def test_links_to_rules_and_filters(show):
     page.open("#rule=TRAINER-SAVE-003&level=MUST")
     assert "TRAINER-SAVE-003" in page.shown(), "a linked rule is shown whatever the filters say"
     assert page.js("return document.activeElement.firstChild.data") == "TRAINER-SAVE-003"
-    top = page.js("return document.querySelector('.rule-row.open').getBoundingClientRect().top")
-    assert 0 <= top < 900
+    for width in (1280, 1000, 420):
+        page.open("#rule=TRAINER-SAVE-003", width=width)
+        covered, top = page.js(
+            """const head = document.querySelector('.matrix thead').getBoundingClientRect();
+            return [head.bottom, document.querySelector('.rule-row.open').getBoundingClientRect().top]"""
+        )
+        assert covered <= top + 1 < 900, "the rule that was linked is in sight, and under nothing"
     page.open("#rule=NO-SUCH-RULE&outcome=nonsense&%E0%A4%A&unknown=1&__proto__=x")
     assert page.all(".detail") == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -51,6 +52,8 @@ def test_a_folder_stands_for_its_files_and_output_is_written(results, tmp_path):
     text = target.read_text(encoding="utf-8")
     assert "<h1>Nightly</h1>" in text
     assert text.count('<article class="card') == 3
+    names = re.findall('<article class="card [^"]*" aria-label="([^"]*)"', text)
+    assert names == ["acme-gluon", "refengine", "mxnet-1.9.1"], "engines with an inventory come last"
     assert os.listdir(target.parent) == ["report.html"]
 
 

@@ -89,7 +89,11 @@ function replayButton(item) {
 }
 
 function block(list, name, className, text) {
-  if (text) { list.append(el("div", "", el("dt", "", name), el("dd", className, text))); }
+  if (!text) { return; }
+  var value = el("dd", className, text);
+  // an array of several lines keeps its columns and scrolls; a long sentence wraps
+  if (text.includes("\n")) { value.classList.add("lines"); }
+  list.append(el("div", "", el("dt", "", name), value));
 }
 
 function more(title, text, open) {

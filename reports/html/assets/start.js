@@ -54,6 +54,14 @@ function switchTheme() {
   try { localStorage.setItem("gluon-conformance-theme", theme); } catch (error) { /* not kept, then */ }
 }
 
+// What stays at the top of the window, for the style: a rule that is scrolled to must not be under it
+function measure() {
+  var sticky = getComputedStyle(form).position === "sticky";
+  var style = document.documentElement.style;
+  style.setProperty("--filters-height", (sticky ? form.offsetHeight : 0) + "px");
+  style.setProperty("--head-height", (sticky ? table.tHead.offsetHeight : 0) + "px");
+}
+
 function start() {
   buildRows();
   bodies.forEach(mark);
@@ -78,10 +86,8 @@ function start() {
   });
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", function () { followAddress(true); });
-  new ResizeObserver(function () {
-    var sticky = getComputedStyle(form).position === "sticky";
-    document.documentElement.style.setProperty("--filters-height", (sticky ? form.offsetHeight : 0) + "px");
-  }).observe(form);
+  measure();
+  new ResizeObserver(measure).observe(form);
   followAddress(true);
 }
 
