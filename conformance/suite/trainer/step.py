@@ -104,17 +104,17 @@ def scale_then_initialisation_then_reduction_then_update(mx, check):
     check.equal(kit.values(x), [-1.5, -1.5], "weights in the end")
 
 
-@case("TRAINER-STEP-007")
-def step_inside_record(mx, check):
-    x = kit.parameter(mx)
-    trainer = kit.trainer(mx, [x])
+@case("TRAINER-STEP-007", samples={"one_device": MODES["one_device"], "local": MODES["local"]})
+def step_inside_record(mx, check, count, options):
+    x = kit.parameter(mx, ctx=kit.devices(mx, count))
+    trainer = kit.trainer(mx, [x], **options)
     with mx.autograd.record():
-        loss = 4 * x.data()
-        loss.backward()
+        losses = [4 * replica for replica in x.list_data()]
+        mx.autograd.backward(losses)
         check.raises(mx.base.MXNetError, "Assigning to NDArrays that are already in a computational graph",
-                     trainer.step, 1)
-    check.equal(kit.value(x), 0.0, "weight afterwards")
-    check.equal(_train(mx, x, trainer, 4.0, 1), -4.0, "weight after a step outside")
+                     trainer.step, count)
+    check.equal(kit.values(x), [0.0] * count, "weights afterwards")
+    check.equal(_train(mx, x, trainer, 4.0, count), -4.0, "weight after a step outside")
 
 
 @case("TRAINER-STEP-008")
