@@ -108,7 +108,7 @@ def step_sets_the_rescaling(mx, check):
 @case("OPT-COMMON-020", samples=names.each(names=("sgd", "nag", "adam", "ftml", "ftrl", "lamb", "rmsprop", "signum")))
 def clipping_at_zero_is_no_clipping(mx, check, name):
     unclipped = drive.weights(mx, name, {"learning_rate": 0.1}, [3.0], [[4.0]])[0]
-    check.that(abs(float(unclipped[0]) - 3.0) > 0.05, "an update without clipping moves the weight", got=unclipped)
+    check.that(bool(0.5 < unclipped[0] < 2.95), "an update without clipping moves the weight down", got=unclipped)
     at_zero = drive.weights(mx, name, {"learning_rate": 0.1, "clip_gradient": 0}, [3.0], [[4.0]])[0]
     check.equal(at_zero, unclipped, "weight after an update with clip_gradient=0")
 
