@@ -82,7 +82,9 @@ def write(path: Path, lines: Iterator[dict[str, Any]]) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             for line in lines:
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                # ASCII: an engine's text may hold unpaired surrogates, which UTF-8 cannot, and separators that
+                # str.splitlines takes for the end of a line
+                stream.write(json.dumps(line) + "\n")
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes it private; a result has the usual rights

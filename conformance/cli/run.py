@@ -140,7 +140,7 @@ def _show(parts: list[Finished], form: str, output: Path) -> None:
 def _rendered(paths: list[Path], form: str) -> str:
     if form == "json":
         files = [[json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in paths]
-        return json.dumps(files, ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(files, indent=1) + "\n"
     from conformance.campaign import side_by_side
 
     renderer = importlib.import_module(f"reports.{form}")
