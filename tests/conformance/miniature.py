@@ -39,12 +39,12 @@ def statuses(release: str, **status: str) -> dict[str, Rule]:
     return mini_rules(**{name: {"releases": {release: Release(value, "observed")}} for name, value in status.items()})
 
 
-def mini_engine(name: str, **fields: Any) -> Engine:
+def mini_engine(module: str, **fields: Any) -> Engine:
     """The miniature engine of that name."""
     given: dict[str, Any] = {
-        "module": name, "path": (str(HERE / "engines"),), "capabilities": frozenset(), "timeouts": Timeouts(20.0, 1.5),
+        "name": module, "module": module, "path": (str(HERE / "engines"),), "capabilities": frozenset(), "timeouts": Timeouts(20.0, 1.5),
     }
-    return Engine(name=name, **{**given, **fields})
+    return Engine(**{**given, **fields})
 
 
 def mini_options(**fields: Any) -> Options:
