@@ -10,6 +10,12 @@ from conformance.suite import kit
 
 NEAR = {"rtol": 2e-6, "atol": 1e-7}  # a few float32 roundings, for values that are read back as Python floats
 
+# a Trainer on one device, on two with the updates on the store, on two with local updates
+MODES = {"one_device": {"count": 1, "options": {}},
+         "on_kvstore": {"count": 2, "options": {"update_on_kvstore": True}},
+         "local": {"count": 2, "options": {"update_on_kvstore": False}}}
+MOMENTUM = {"learning_rate": 1.0, "momentum": 0.5}
+
 STORE_CALLS = ("init", "broadcast", "push", "pull", "pushpull", "row_sparse_pull", "set_optimizer",
                "set_gradient_compression")
 
@@ -73,6 +79,22 @@ def optimizer_order(trainer):
     """The parameters of a trainer in the order of their index."""
     table = trainer.optimizer.param_dict
     return [table[index] for index in sorted(table)]
+
+
+def trained(mx, count, options, steps=2, value=0.0, parameters=None):
+    """A parameter and its trainer (SGD, rate 1, momentum 0.5) after *steps* steps with the mean gradient 1."""
+    x = kit.parameter(mx, value=value, ctx=kit.devices(mx, count))
+    trainer = kit.trainer(mx, [x], options=dict(parameters or MOMENTUM), **options)
+    for _ in range(steps):
+        mean_step(mx, x, trainer)
+    return x, trainer
+
+
+def mean_step(mx, x, trainer, gradient=1.0):
+    """One step whose mean gradient over the devices is *gradient*; the weight afterwards."""
+    kit.backward(mx, (x, gradient))
+    trainer.step(len(x.list_data()))
+    return kit.value(x)
 
 
 class _EngineUnpickler(pickle.Unpickler):

@@ -1,4 +1,4 @@
-"""TRAINER-STATE: saving and loading what the optimizer remembers, and what moves or replaces weights."""
+"""TRAINER-STATE: saving and loading what the optimizer remembers."""
 
 import os
 import pickle
@@ -6,38 +6,20 @@ import pickle
 from conformance.case import case
 from conformance.suite import kit
 from conformance.suite.trainer import _tools
+from conformance.suite.trainer._tools import MODES, MOMENTUM, mean_step, trained
 
-MODES = {"one_device": {"count": 1, "options": {}},
-         "on_kvstore": {"count": 2, "options": {"update_on_kvstore": True}},
-         "local": {"count": 2, "options": {"update_on_kvstore": False}}}
-MOMENTUM = {"learning_rate": 1.0, "momentum": 0.5}
 OTHER = {"learning_rate": 0.001, "momentum": 0.0, "wd": 0.3}
-
-
-def _trained(mx, count, options, steps=2, value=0.0, parameters=None):
-    """A parameter and its trainer (SGD, rate 1, momentum 0.5) after *steps* steps with the mean gradient 1."""
-    x = kit.parameter(mx, value=value, ctx=kit.devices(mx, count))
-    trainer = kit.trainer(mx, [x], options=dict(parameters or MOMENTUM), **options)
-    for _ in range(steps):
-        _step(mx, x, trainer)
-    return x, trainer
-
-
-def _step(mx, x, trainer, gradient=1.0):
-    kit.backward(mx, (x, gradient))
-    trainer.step(len(x.list_data()))
-    return kit.value(x)
 
 
 @case("TRAINER-STATE-001", samples=MODES)
 def training_goes_on_identically(mx, check, count, options):
-    x, trainer = _trained(mx, count, options)
+    x, trainer = trained(mx, count, options)
     check.equal(kit.values(x), [-2.5] * count, "weights after two steps")
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, count, options, steps=0, value=-2.5, parameters=OTHER)
+    y, other = trained(mx, count, options, steps=0, value=-2.5, parameters=OTHER)
     other.load_states(check.path("states"))
     for parameter, user in ((x, trainer), (y, other)):
-        _step(mx, parameter, user, 2.0)
+        mean_step(mx, parameter, user, 2.0)
         check.equal(kit.values(parameter), [-5.25] * count, "weights: -2.5 - (0.5 * 1.5 + 2)")
 
 
@@ -61,9 +43,9 @@ def adam_goes_on_identically(mx, check):
 
 @case("TRAINER-STATE-002", samples=MODES)
 def hyper_parameters_come_from_the_file(mx, check, count, options):
-    _, trainer = _trained(mx, count, options)
+    _, trainer = trained(mx, count, options)
     trainer.save_states(check.path("states"))
-    _, other = _trained(mx, count, options, steps=0, parameters=OTHER)
+    _, other = trained(mx, count, options, steps=0, parameters=OTHER)
     other.load_states(check.path("states"))
     check.equal(other.learning_rate, 1.0, "learning rate")
     check.equal(other.optimizer.momentum, 0.5, "momentum")
@@ -75,12 +57,12 @@ def hyper_parameters_come_from_the_file(mx, check, count, options):
 def class_comes_from_the_file(mx, check):
     x = kit.parameter(mx)
     trainer = kit.trainer(mx, [x], "adam", {"learning_rate": 0.5})
-    _step(mx, x, trainer)
+    mean_step(mx, x, trainer)
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, 1, {}, steps=0)
+    y, other = trained(mx, 1, {}, steps=0)
     other.load_states(check.path("states"))
     check.isinstance(other.optimizer, mx.optimizer.Adam, "optimizer")
-    check.close(_step(mx, y, other), -0.5, "weight after the second of two equal steps of Adam", rtol=1e-5)
+    check.close(mean_step(mx, y, other), -0.5, "weight after the second of two equal steps of Adam", rtol=1e-5)
 
 
 @case("TRAINER-STATE-002", samples=MODES)
@@ -91,14 +73,14 @@ def scheduler_comes_from_the_file(mx, check, count, options):
     trainer = made(learning_rate=1.0, lr_scheduler=mx.lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0))
     x = trainer.optimizer.param_dict[0]
     for _ in range(5):
-        _step(mx, x, trainer)
+        mean_step(mx, x, trainer)
     trainer.save_states(check.path("states"))
     other = made(learning_rate=9.0)
     other.load_states(check.path("states"))
     check.equal(other.learning_rate, 0.25, "learning rate")
-    _step(mx, other.optimizer.param_dict[0], other)
+    mean_step(mx, other.optimizer.param_dict[0], other)
     check.equal(other.optimizer.num_update, 6, "number of updates after one more step")
-    _step(mx, other.optimizer.param_dict[0], other)
+    mean_step(mx, other.optimizer.param_dict[0], other)
     check.equal(other.learning_rate, 0.125, "learning rate after seven steps in all")
     check.equal(kit.values(other.optimizer.param_dict[0]), [-0.375] * count, "weights: -0.25 - 0.125")
 
@@ -115,14 +97,14 @@ def _check_pair(mx, check, pair):
 
 @case("TRAINER-STATE-003", samples={name: MODES[name] for name in ("one_device", "local")})
 def file_of_local_updates(mx, check, count, options):
-    _, trainer = _trained(mx, count, options)
+    _, trainer = trained(mx, count, options)
     trainer.save_states(check.path("states"))
     _check_pair(mx, check, _tools.read_states(mx, check.path("states")))
 
 
 @case("TRAINER-STATE-004")
 def file_of_updates_on_the_store(mx, check):
-    _, trainer = _trained(mx, 2, {"update_on_kvstore": True})
+    _, trainer = trained(mx, 2, {"update_on_kvstore": True})
     trainer.save_states(check.path("states"))
     _check_pair(mx, check, _tools.read_states(mx, check.path("states")))
 
@@ -133,7 +115,7 @@ def the_store_writes_the_file(mx, check):
     store = mx.kv.create("device")
     log = _tools.logged(store, ("save_optimizer_states",))
     trainer = kit.trainer(mx, [x], kvstore=store, update_on_kvstore=True, options=MOMENTUM)
-    _step(mx, x, trainer)
+    mean_step(mx, x, trainer)
     trainer.save_states(check.path("states"))
     check.equal(len(log), 1, "calls of save_optimizer_states")
     check.equal(_tools.argument(log[0], 0, "fname"), check.path("states"), "fname")
@@ -145,17 +127,17 @@ def the_store_writes_the_file(mx, check):
     "%s_to_%s" % (source, target): {"source": MODES[source], "target": MODES[target]}
     for source in sorted(MODES) for target in sorted(MODES) if "on_kvstore" in (source, target)})
 def file_of_another_mode(mx, check, source, target):
-    _, trainer = _trained(mx, source["count"], source["options"])
+    _, trainer = trained(mx, source["count"], source["options"])
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, target["count"], target["options"], steps=0, value=-2.5)
+    y, other = trained(mx, target["count"], target["options"], steps=0, value=-2.5)
     other.load_states(check.path("states"))
-    _step(mx, y, other, 2.0)
+    mean_step(mx, y, other, 2.0)
     check.equal(kit.values(y), [-5.25] * target["count"], "weights: -2.5 - (0.5 * 1.5 + 2)")
 
 
 @case("TRAINER-STATE-005", samples={name: MODES[name] for name in ("on_kvstore", "local")})
-def saving_before_the_first_step(mx, check, count, options):
-    x, trainer = _trained(mx, count, options, steps=0, value=1.0)
+def saving_before_the_firstmean_step(mx, check, count, options):
+    x, trainer = trained(mx, count, options, steps=0, value=1.0)
     x.list_data()[1][:] = 7.0
     check.same(kit.kvstore_of(trainer), None, "store before")
     trainer.save_states(check.path("states"))
@@ -163,7 +145,7 @@ def saving_before_the_first_step(mx, check, count, options):
     check.equal(kit.values(x), [1.0, 1.0], "weights: the first device's were broadcast")
     check.equal(_tools.read_states(mx, check.path("states"))[0], {}, "states in the file")
     trainer.load_states(check.path("states"))
-    check.equal([_step(mx, x, trainer) for _ in range(2)], [0.0, -1.5], "weight after each of two steps")
+    check.equal([mean_step(mx, x, trainer) for _ in range(2)], [0.0, -1.5], "weight after each of two steps")
 
 
 @case("TRAINER-STATE-006", "TRAINER-ERR-006", needs=("sparse",))
@@ -198,24 +180,24 @@ def saving_before_the_first_forward(mx, check, count, options):
 
 @case("TRAINER-STATE-008", samples=MODES)
 def multipliers_are_not_saved(mx, check, count, options):
-    x, trainer = _trained(mx, count, options, steps=0, parameters={"learning_rate": 0.5, "wd": 0.5})
+    x, trainer = trained(mx, count, options, steps=0, parameters={"learning_rate": 0.5, "wd": 0.5})
     x.lr_mult, x.wd_mult = 5.0, 7.0
-    _step(mx, x, trainer)
+    mean_step(mx, x, trainer)
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, count, options, steps=0, value=2.0)
+    y, other = trained(mx, count, options, steps=0, value=2.0)
     y.lr_mult = 2.0
     other.load_states(check.path("states"))
     check.equal((y.lr_mult, y.wd_mult), (2.0, 1.0), "multipliers of the parameter")
-    check.equal(_step(mx, y, other, 0.0), 1.0, "weight: rate 0.5 * 2, decay 0.5 * 1")
+    check.equal(mean_step(mx, y, other, 0.0), 1.0, "weight: rate 0.5 * 2, decay 0.5 * 1")
     y.lr_mult = 4.0
-    check.equal(_step(mx, y, other, 0.0), 0.0, "weight: rate 0.5 * 4, decay 0.5 * 1")
+    check.equal(mean_step(mx, y, other, 0.0), 0.0, "weight: rate 0.5 * 4, decay 0.5 * 1")
 
 
 @case("TRAINER-STATE-009", samples=MODES)
 def parameters_are_linked_again(mx, check, count, options):
-    _, trainer = _trained(mx, count, options)
+    _, trainer = trained(mx, count, options)
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, count, options, steps=0)
+    y, other = trained(mx, count, options, steps=0)
     other.load_states(check.path("states"))
     check.equal(sorted(other.optimizer.param_dict), [0], "indices")
     check.same(other.optimizer.param_dict[0], y, "param_dict[0]")
@@ -232,7 +214,7 @@ def optimizer_of_the_user_is_replaced(mx, check):
     check.not_same(trainer.optimizer, optimizer, "trainer.optimizer after loading")
     optimizer.set_learning_rate(9.0)
     check.equal(trainer.learning_rate, 0.25, "learning rate of the trainer")
-    check.equal(_step(mx, x, trainer), -0.25, "weight after a step")
+    check.equal(mean_step(mx, x, trainer), -0.25, "weight after a step")
 
 
 @case("TRAINER-STATE-011")
@@ -253,10 +235,10 @@ def states_of_the_first_device(mx, check):
 
 @case("TRAINER-STATE-012")
 def scale_of_the_trainer_stays(mx, check):
-    x, trainer = _trained(mx, 1, {}, steps=1, parameters={"learning_rate": 1.0, "rescale_grad": 0.5})
+    x, trainer = trained(mx, 1, {}, steps=1, parameters={"learning_rate": 1.0, "rescale_grad": 0.5})
     check.equal(kit.value(x), -0.5, "weight of the trainer with the scale 0.5")
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0})
+    y, other = trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0})
     other.load_states(check.path("states"))
     check.equal(other.optimizer.rescale_grad, 0.5, "optimizer.rescale_grad after loading")
     kit.backward(mx, (y, 1.0))
@@ -267,11 +249,11 @@ def scale_of_the_trainer_stays(mx, check):
 
 @case("TRAINER-STATE-012")
 def scale_of_the_file_is_not_used(mx, check):
-    _, trainer = _trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0})
+    _, trainer = trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0})
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0, "rescale_grad": 0.25})
+    y, other = trained(mx, 1, {}, steps=0, parameters={"learning_rate": 1.0, "rescale_grad": 0.25})
     other.load_states(check.path("states"))
-    check.equal(_step(mx, y, other), -0.25, "weight of the trainer with the scale 0.25")
+    check.equal(mean_step(mx, y, other), -0.25, "weight of the trainer with the scale 0.25")
 
 
 def _write(path, content):
@@ -283,17 +265,17 @@ def _write(path, content):
     "missing": {"content": None, "kind": FileNotFoundError},
     "garbage": {"content": b"\xff\xfe no state file", "kind": pickle.UnpicklingError}})
 def file_that_cannot_be_read(mx, check, content, kind):
-    x, trainer = _trained(mx, 1, {})
+    x, trainer = trained(mx, 1, {})
     if content is not None:
         _write(check.path("states"), content)
     check.raises(kind, trainer.load_states, check.path("states"))
     check.equal(trainer.optimizer.num_update, 2, "number of updates afterwards")
-    check.equal(_step(mx, x, trainer), -4.25, "weight after a third step: the momentum is kept")
+    check.equal(mean_step(mx, x, trainer), -4.25, "weight after a third step: the momentum is kept")
 
 
 @case("TRAINER-STATE-013")
 def folder_that_does_not_exist(mx, check):
-    _, trainer = _trained(mx, 1, {})
+    _, trainer = trained(mx, 1, {})
     check.raises(FileNotFoundError, trainer.save_states, os.path.join(check.path("nowhere"), "states"))
     trainer.save_states(check.path("states"))
     check.equal(_tools.read_states(mx, check.path("states"))[0][0], [-1.5], "momentum saved into a proper folder")
@@ -301,12 +283,12 @@ def folder_that_does_not_exist(mx, check):
 
 @case("TRAINER-STATE-014", samples=MODES)
 def weights_are_not_in_the_file(mx, check, count, options):
-    _, trainer = _trained(mx, count, options)
+    _, trainer = trained(mx, count, options)
     trainer.save_states(check.path("states"))
-    y, other = _trained(mx, count, options, steps=0, value=10.0)
+    y, other = trained(mx, count, options, steps=0, value=10.0)
     other.load_states(check.path("states"))
     check.equal(kit.values(y), [10.0] * count, "weights after loading")
-    check.equal(_step(mx, y, other, 0.0), 9.25, "weight after a step by momentum alone")
+    check.equal(mean_step(mx, y, other, 0.0), 9.25, "weight after a step by momentum alone")
 
 
 @case("TRAINER-STATE-014")
@@ -318,80 +300,13 @@ def weights_are_saved_with_the_parameters(mx, check):
     check.equal(second.weight.data(), [[3.0, 3.0]], "weight loaded")
 
 
-@case("TRAINER-STATE-015", samples={
-    "on_kvstore": {"on_kvstore": True, "expected": 9.0}, "local": {"on_kvstore": False, "expected": 8.5}})
-def set_data_and_the_store(mx, check, on_kvstore, expected):
-    x, trainer = _trained(mx, 2, {"update_on_kvstore": on_kvstore}, steps=1)
-    x.set_data(kit.array(mx, [10.0]))
-    check.equal(kit.kvstore_of(trainer) is None, on_kvstore, "whether the store was dropped")
-    check.equal(kit.values(x), [10.0, 10.0], "weights after set_data")
-    check.equal(_step(mx, x, trainer), expected, "weight after the next step, without or with the old momentum")
-    check.that(kit.kvstore_of(trainer) is not None, "there is a store after the step")
-
-
-@case("TRAINER-STATE-015")
-def load_parameters_and_the_store(mx, check):
-    net = mx.gluon.nn.Dense(1, in_units=1, use_bias=False)
-    net.initialize(mx.init.Constant(10.0), ctx=kit.devices(mx, 2))
-    net.save_parameters(check.path("parameters"))
-    trainer = kit.trainer(mx, net.collect_params(), options=MOMENTUM, update_on_kvstore=True)
-    check.equal(_step(mx, net.weight, trainer), 9.0, "weight after a step")
-    net.load_parameters(check.path("parameters"), ctx=kit.devices(mx, 2))
-    check.equal(_step(mx, net.weight, trainer), 9.0, "weight loaded and stepped without the old momentum")
-
-
-@case("TRAINER-STATE-016")
-def initialising_again(mx, check):
-    x = kit.parameter(mx, ctx=kit.devices(mx, 2))
-    trainer = kit.trainer(mx, [x], update_on_kvstore=True)
-    _step(mx, x, trainer)
-    x.initialize(mx.init.Constant(10.0), ctx=kit.devices(mx, 2), force_reinit=True)
-    check.equal(kit.values(x), [10.0, 10.0], "weights initialised again")
-    _step(mx, x, trainer)
-    check.equal(kit.values(x), [-2.0, -2.0], "weights after the next step: the store's copy went on")
-
-
-@case("TRAINER-STATE-017")
-def store_of_the_user_and_set_data(mx, check):
-    x = kit.parameter(mx, ctx=kit.devices(mx, 2))
-    trainer = kit.trainer(mx, [x], kvstore=mx.kv.create("device"), update_on_kvstore=True)
-    check.equal(_step(mx, x, trainer), -1.0, "weight after a step")
-    x.set_data(kit.array(mx, [10.0]))
-    kit.backward(mx, (x, 1.0))
-    check.raises(mx.base.MXNetError, "duplicate init of key 0", trainer.step, 2)
-    check.equal(kit.values(x), [10.0, 10.0], "weights afterwards")
-
-
-@case("TRAINER-STATE-017")
-def store_of_two_trainers(mx, check):
-    store = mx.kv.create("device")
-    x, y = (kit.parameter(mx, name, ctx=kit.devices(mx, 2)) for name in "xy")
-    first, second = (kit.trainer(mx, [p], kvstore=store, update_on_kvstore=True) for p in (x, y))
-    check.equal(_step(mx, x, first), -1.0, "weight of the first trainer")
-    kit.backward(mx, (y, 1.0))
-    check.raises(mx.base.MXNetError, "duplicate init of key 0", second.step, 2)
-    check.equal(kit.values(y), [0.0, 0.0], "weights of the second trainer")
-
-
-@case("TRAINER-STATE-018")
-def moved_before_the_first_step(mx, check):
-    x = kit.parameter(mx)
-    trainer = kit.trainer(mx, [x])
-    move = x.reset_device if hasattr(x, "reset_device") else x.reset_ctx
-    move(kit.devices(mx, 2))
-    kit.backward(mx, (x, 1.0))
-    trainer.step(1)
-    check.same(kit.kvstore_of(trainer), None, "store")
-    check.equal(kit.values(x), [-1.0, 0.0], "weights")
-
-
 @case("TRAINER-STATE-019", samples=MODES)
 def states_of_updated_parameters_only(mx, check, count, options):
     devices = kit.devices(mx, count)
     a, b = kit.parameter(mx, "a", ctx=devices), kit.parameter(mx, "b", ctx=devices, grad_req="null")
     trainer = kit.trainer(mx, [b, a], options=MOMENTUM, **options)
     check.equal(_tools.saved_states(mx, check, trainer), {}, "states before the first step")
-    _step(mx, a, trainer)
+    mean_step(mx, a, trainer)
     states = _tools.saved_states(mx, check, trainer)
     check.equal(sorted(states), [1], "indices of the states after a step")
     check.equal(states[1], [-1.0], "momentum of index 1")
@@ -399,13 +314,13 @@ def states_of_updated_parameters_only(mx, check, count, options):
 
 @case("TRAINER-STATE-020", samples=MODES)
 def loaded_optimizer_is_the_one_in_use(mx, check, count, options):
-    x, trainer = _trained(mx, count, options)
+    x, trainer = trained(mx, count, options)
     trainer.save_states(check.path("states"))
     before = trainer.optimizer
     trainer.load_states(check.path("states"))
     check.not_same(trainer.optimizer, before, "trainer.optimizer after loading")
     trainer.optimizer.set_learning_rate(0.5)
-    check.equal(_step(mx, x, trainer), -3.75, "weight: -2.5 - (0.5 * 1.5 + 0.5)")
+    check.equal(mean_step(mx, x, trainer), -3.75, "weight: -2.5 - (0.5 * 1.5 + 0.5)")
     check.equal(kit.values(x), [-3.75] * count, "every replica")
     check.equal(trainer.optimizer.num_update, 3, "number of updates that trainer.optimizer counted")
 
@@ -442,7 +357,7 @@ def resumed_with_one_file(mx, check, states, expected):
     second.initialize(mx.init.Constant(0.0))
     options = {"learning_rate": 0.1, "momentum": 0.9}
     trainer = kit.trainer(mx, first.collect_params(), options=options)
-    _step(mx, first.weight, trainer)
+    mean_step(mx, first.weight, trainer)
     other = kit.trainer(mx, second.collect_params(), options=options)
     if states:
         trainer.save_states(check.path("states"))
@@ -450,5 +365,5 @@ def resumed_with_one_file(mx, check, states, expected):
     else:
         first.save_parameters(check.path("parameters"))
         second.load_parameters(check.path("parameters"))
-    check.close(_step(mx, second.weight, other), expected, "weight of the run resumed with half of what it needs",
+    check.close(mean_step(mx, second.weight, other), expected, "weight of the run resumed with half of what it needs",
                 **_tools.NEAR)

@@ -6,9 +6,7 @@ from conformance.case import case
 from conformance.suite import kit
 from conformance.suite.trainer import _tools
 
-MODES = {"one_device": {"count": 1, "options": {}},
-         "on_kvstore": {"count": 2, "options": {"update_on_kvstore": True}},
-         "local": {"count": 2, "options": {"update_on_kvstore": False}}}
+MODES = _tools.MODES
 
 
 def _train(mx, x, trainer, gradient, batch_size):
