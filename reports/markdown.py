@@ -63,13 +63,13 @@ def _escape(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Text in which backticks mark code, as the inventory writes it.
+    """Text in which single backticks mark code, as the inventory writes it.
 
     >>> prose("`step(*a)`, then *nothing*")
     '`step(*a)`, then \\\\*nothing\\\\*'
     """
-    parts = one_line(text).split("`")
-    if len(parts) % 2 == 0:
+    parts = re.split(r"(?<!`)`([^`]+)`(?!`)", one_line(text))
+    if len(parts) == 1:
         return escape(text)
     return "".join(code(part) if index % 2 else _escape(part) for index, part in enumerate(parts))
 

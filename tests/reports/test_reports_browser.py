@@ -395,6 +395,7 @@ def test_hostile_text_is_text(show):
     statements = page.all(".statement")
     assert any("<script>window.hacked=1</script>" in text for text in statements)
     assert any("⟨U+202E⟩gnp.exe" in text for text in statements)
+    assert {text for text in runs.HOSTILE if text.isprintable() and text.isascii()} <= set(statements)
     assert page.js("return document.documentElement.scrollWidth") <= 1280
     assert page.js("return [...document.querySelectorAll('a')].every(a => a.getAttribute('href').startsWith('#'))")
 

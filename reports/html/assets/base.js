@@ -45,12 +45,11 @@ function part(role, tag, className) {
   return made;
 }
 
-// Text with `code` between backticks, as the inventory writes it
+// Text with `code` between single backticks, as the inventory writes it; other backticks are only backticks
 function prose(tag, className, text) {
   var made = el(tag, className);
-  text.split("`").forEach(function (part, index, parts) {
-    var code = index % 2 === 1 && index < parts.length - 1;
-    if (part) { made.append(code ? el("code", "", part) : (index % 2 === 1 ? "`" + part : part)); }
+  text.split(/(?<!`)`([^`]+)`(?!`)/).forEach(function (part, index) {
+    if (part) { made.append(index % 2 ? el("code", "", part) : part); }
   });
   return made;
 }

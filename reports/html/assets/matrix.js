@@ -16,7 +16,7 @@ function cellElement(rule, index) {
 }
 
 function rowElement(rule, index) {
-  var toggle = el("button", "rule-toggle", rule.id, el("span", "level " + rule.level, rule.level));
+  var toggle = el("button", "rule-toggle", rule.id, " ", el("span", "level " + rule.level, rule.level));
   toggle.type = "button";
   toggle.setAttribute("aria-expanded", "false");
   toggle.dataset.index = index;
