@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from .. import env
 from .. import kvstore as stores
+
+UPDATE_ON_KVSTORE = env.declare('MXNET_UPDATE_ON_KVSTORE', int, 1,
+                                'Whether a Trainer that was not told runs its optimizer on the store.')
 
 LARGEST_ON_LOCAL = 16 * 1024 * 1024
 """Elements of a single parameter beyond which the store 'local' leaves updates to the devices (KVDECIDE-BIG-001)."""
@@ -50,7 +54,8 @@ def decide(request: Request, sizes: Sequence[int]) -> Decision:
 
 
 def _default() -> bool:
-    return bool(int(os.environ.get('MXNET_UPDATE_ON_KVSTORE', '1')))
+    # read as text: an empty value is an error too (rule KVDECIDE-ENV-003)
+    return bool(int(os.environ.get(UPDATE_ON_KVSTORE.name, '1')))
 
 
 def _store(given: Any, devices: int, sizes: Sequence[int]) -> tuple[Any, bool]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import compression, device, engine, optimizer
+from .. import compression, device, engine, env, optimizer
 from ..base import MXNetError
 from ..context import cpu
 from ..dispatch import wrap
@@ -14,6 +13,8 @@ from ..ndarray import NDArray
 from ..optimizer import flat, state_file
 from . import keys, reduce
 from .base import KVStoreBase
+
+VAN_TYPE = env.declare('DMLC_PS_VAN_TYPE', str, '', 'p3: stores made now cannot run an optimizer.')
 
 Updater = Callable[[Any, Any, Any], None]
 
@@ -42,7 +43,7 @@ class KVStore(KVStoreBase):
         self._updater_func: Updater | None = None
         self._codec: compression.Codec | None = None
         self._residuals: dict[Any, list[Any]] = {}
-        self._is_p3 = os.environ.get('DMLC_PS_VAN_TYPE', '').startswith('p3')
+        self._is_p3 = VAN_TYPE.read().startswith('p3')
 
     # ---- what it is ------------------------------------------------------------------------------------------
 

@@ -74,13 +74,20 @@ def add_up(arrays: Sequence[Any], ctx: Any, out: Any = None, copies: Sequence[An
 def _add_up_whole(arrays: Sequence[Any], ctx: Any, out: Any, copies: Sequence[Any]) -> Any:
     total = device.transfer(arrays[0], ctx)
     for array in arrays[1:]:
-        total += array if device.module_of(array) is device.module(ctx) else device.transfer(array, ctx)
+        total += array if _is_on(array, ctx) else device.transfer(array, ctx)
     for target in copies:
         write(target, total)
     if out is None:
         return total
     write(out, total)
     return out
+
+
+def _is_on(array: Any, ctx: Any) -> bool:
+    """Whether a raw array can be used in computations on a context."""
+    if isinstance(array, np.ndarray):
+        return not ctx.is_gpu
+    return bool(ctx.is_gpu) and array.device.id == ctx.device_id
 
 
 def write(target: Any, source: Any) -> None:

@@ -285,6 +285,50 @@ class FlatUpdate:
         return rules
 
 
+class Plans:
+    """The prepared updates of an updater, one for each list of indices that comes again and again."""
+
+    LIMIT = 4
+    """Most lists that are remembered: ever new subsets of the weights gain nothing from being prepared for."""
+
+    def __init__(self) -> None:
+        self._plans: dict[tuple[Any, ...], FlatUpdate] = {}
+        self._seen: dict[tuple[Any, ...], tuple[int, ...]] = {}
+
+    def forget(self) -> None:
+        """Start anew: the states were exchanged."""
+        self._plans.clear()
+        self._seen.clear()
+
+    def run(self, updater: Any, index: Sequence[Any], grads: Sequence[Any], weights: Sequence[Any]) -> bool:
+        """Make the update if it was prepared; False, with nothing done, otherwise."""
+        plan = self._plans.get(tuple(index))
+        if plan is None:
+            return False
+        if not plan.matches(updater, index, grads, weights):
+            del self._plans[tuple(index)]
+            return False
+        return plan.run()
+
+    def learn(self, updater: Any, index: Sequence[Any], indices: list[Any], grads: Sequence[Any],
+              weights: Sequence[Any]) -> bool:
+        """Take note of an update; the second time that it comes with the same arrays, prepare and make it."""
+        if not is_plain(updater.optimizer):
+            return False
+        key = tuple(index)
+        arrays = tuple(map(id, (*weights, *grads)))
+        if self._seen.get(key) != arrays:
+            if len(self._seen) >= self.LIMIT:
+                self.forget()
+            self._seen[key] = arrays
+            return False
+        plan = FlatUpdate.build(updater, index, indices, grads, weights)
+        if plan is None:
+            return False
+        self._plans[key] = plan
+        return plan.run()
+
+
 def _leaves(state: Any) -> list[Any]:
     """The arrays in a state."""
     if state is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-AGGREGATION_VARIABLE = 'MXNET_OPTIMIZER_AGGREGATION_SIZE'
+from .. import env
+
+AGGREGATION = env.declare('MXNET_OPTIMIZER_AGGREGATION_SIZE', int, None,
+                          'Weights that sgd, lars, lamb, lans, adamw and adabelief update in one call.')
 
 OVERWRITTEN = 'learning rate from ``lr_scheduler`` has been overwritten by ``learning_rate`` in optimizer.'
 
@@ -40,10 +42,9 @@ def aggregation_size(given: Any, default: int, limit: int | None = None) -> Any:
     """
     if given is not None and not isinstance(given, DefaultSize):
         return given
-    text = os.environ.get(AGGREGATION_VARIABLE, '')
-    if not text:
+    size = AGGREGATION.read()
+    if size is None:
         return default
-    size = int(text)
     return size if limit is None else max(1, min(size, limit))
 
 
@@ -248,6 +249,10 @@ class Optimizer:
         return {name: float(attributes[name][key]) for name in arguments
                 if name in attributes and key in attributes[name]}
 
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Gone: DeprecationWarning is raised."""
+        raise DeprecationWarning('set_lr_scale is gone: use set_lr_mult')
+
     def set_lr_mult(self, args_lr_mult: dict[Any, float]) -> None:
         """Set factors of the learning rate by index or name; replaces all that were set before."""
         self.lr_mult = {**self._symbol_multipliers('__lr_mult__'), **args_lr_mult}
@@ -328,3 +333,12 @@ def _store(weight: Any, master: Any) -> None:
 
 register = Optimizer.register
 create = Optimizer.create_optimizer
+
+
+def __getattr__(name: str) -> Any:
+    """In MXNet 1.x this module holds all optimizers; they are found here too."""
+    import importlib
+    package = importlib.import_module(__package__)
+    if name in package.__all__:
+        return getattr(package, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

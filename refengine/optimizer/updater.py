@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import state_file
-from .flat import FlatUpdate, is_plain
+from .flat import Plans
 from .optimizer import Optimizer
 
 
@@ -23,7 +23,7 @@ class Updater:
         self.states: dict[Any, Any] = {}
         self.states_synced: dict[Any, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 1
-        self._flat: FlatUpdate | None = None
+        self._plans = Plans()
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         if not isinstance(index, (list, tuple)):
@@ -32,8 +32,7 @@ class Updater:
             self.optimizer._set_current_context(weight.context.device_id)
             self.optimizer.update_multi_precision(index, weight, grad, self.states[index])
             return
-        flat = self._flat
-        if flat is not None and flat.matches(self, index, grad, weight) and flat.run():
+        if self._plans.run(self, index, grad, weight):
             return
         indices = [i.decode() if isinstance(i, bytes) else i for i in index]
         for i, w in zip(indices, weight, strict=True):
@@ -41,10 +40,8 @@ class Updater:
         if not indices:
             return
         self.optimizer._set_current_context(weight[0].context.device_id)
-        if is_plain(self.optimizer):
-            self._flat = FlatUpdate.build(self, index, indices, grad, weight)
-            if self._flat is not None and self._flat.run():
-                return
+        if self._plans.learn(self, index, indices, grad, weight):
+            return
         if not self.aggregate_updates:
             for i, w, g in zip(indices, weight, grad, strict=True):
                 self.optimizer.update_multi_precision(i, w, g, self.states[i])
@@ -94,7 +91,7 @@ class Updater:
             loaded = {index: self.optimizer.adopt_state(state, release) for index, state in loaded.items()}
         self.states = loaded
         self.states_synced = dict.fromkeys(loaded, False)
-        self._flat = None
+        self._plans.forget()
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """The pickled states, or with ``dump_optimizer`` the pair (states, optimizer) (rule OPT-UPDATER-003)."""

@@ -388,8 +388,7 @@ def test_training_a_network_in_both_ways_gives_the_same():
                 loss = (net(data) ** 2).sum()
             loss.backward()
             trainer.step(6)
-        flat = trainer._updaters[0]._flat
-        return flat is not None, [p.data().asnumpy() for p in net.collect_params().values()]
+        return bool(trainer._updaters[0]._plans._plans), [p.data().asnumpy() for p in net.collect_params().values()]
 
     (fast, one), (slow, other) = train(), train(watched=True)
     assert (fast, slow) == (True, False)

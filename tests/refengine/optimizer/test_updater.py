@@ -23,7 +23,6 @@ def train(optimizer, flat_way, steps=4, dtype="float32", indices=None, change=No
     weights = arrays(0, dtype)
     grads = [mx.nd.zeros(w.shape, dtype=dtype) for w in weights]
     if not flat_way:
-        updater._flat = None
         optimizer.update = optimizer.update  # an attribute of the object: seen as a hook
     for step in range(steps):
         for grad, new in zip(grads, arrays(step + 1, dtype)):
@@ -33,6 +32,11 @@ def train(optimizer, flat_way, steps=4, dtype="float32", indices=None, change=No
         chosen = list(range(len(weights))) if indices is None else indices[step]
         updater(chosen, [grads[i] for i in chosen], [weights[i] for i in chosen])
     return weights, updater
+
+
+def plans(updater):
+    """The updates that were prepared."""
+    return list(updater._plans._plans.values())
 
 
 def leaves(state):
@@ -66,8 +70,7 @@ def test_the_flat_way_changes_nothing(name, options):
         return mx.optimizer.create(name, learning_rate=0.1, **options)
 
     fast = train(make(), True)
-    assert fast[1]._flat is not None
-    assert len(fast[1]._flat.segments) == 2
+    assert [len(plan.segments) for plan in plans(fast[1])] == [2]
     assert_same(fast, train(make(), False))
 
 
@@ -77,7 +80,7 @@ def test_the_flat_way_in_half_precision(name):
         return mx.optimizer.create(name, learning_rate=0.1, multi_precision=True)
 
     fast = train(make(), True, dtype="float16")
-    assert fast[1]._flat is not None
+    assert len(plans(fast[1])) == 1
     assert_same(fast, train(make(), False, dtype="float16"))
 
 
@@ -100,12 +103,26 @@ def test_the_flat_way_with_rates_of_their_own(name):
 
 @pytest.mark.parametrize("name", ["adam", "nadam"])
 def test_the_flat_way_with_changing_sets_of_weights(name):
-    sets = [[0, 1, 2, 3, 4], [1, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
+    sets = [[0, 1, 2, 3, 4], [1, 3], [0, 1, 2, 3, 4], [1, 3], [2, 0], [1, 3], [0, 1, 2, 3, 4], [2, 0]]
 
     def make():
         return mx.optimizer.create(name, learning_rate=0.1)
 
-    assert_same(train(make(), True, indices=sets), train(make(), False, indices=sets))
+    fast = train(make(), True, len(sets), indices=sets)
+    assert len(plans(fast[1])) == 3
+    assert_same(fast, train(make(), False, len(sets), indices=sets))
+
+
+def test_new_arrays_are_not_prepared_for():
+    updater = mx.optimizer.get_updater(mx.optimizer.create("sgd", learning_rate=1.0))
+    weights = arrays(0)
+    for step in range(4):
+        updater(list(range(5)), arrays(step), weights)
+    assert plans(updater) == []
+    for subset in ([0], [1], [2], [3], [4], [0, 1], [1, 2]):
+        for _ in range(3):
+            updater(subset, [w * 0 for w in weights[:len(subset)]], weights[:len(subset)])
+    assert len(updater._plans._seen) <= updater._plans.LIMIT
 
 
 def test_schedules_of_ones_own_are_asked_for_every_weight():
@@ -156,7 +173,9 @@ def test_replaced_methods_are_called(monkeypatch, name, where):
     updater = mx.optimizer.get_updater(optimizer)
     weights = arrays(0)
     grads = arrays(1)
-    updater(list(range(5)), grads, weights)
+    for _ in range(3):
+        updater(list(range(5)), grads, weights)
+    assert len(plans(updater)) == 1
     seen = []
     original = getattr(mx.optimizer.SGD, name)
 
