@@ -219,7 +219,8 @@ def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: 
         return _depthwise_backward_data(xp, ograd, weight, geometry, groups)
     if groups > 1:
         return _by_groups(xp, ograd, weight, geometry, groups)
-    if all(s == 1 for s in geometry.stride) and all(r > p for r, p in zip(geometry.reach, geometry.pad)):
+    if (all(s == 1 for s in geometry.stride) and all(r > p for r, p in zip(geometry.reach, geometry.pad))
+            and prod(geometry.sizes) <= 1.3 * prod(geometry.out)):
         # With stride 1 it is a convolution itself: of the gradients, with the reversed kernel.
         flip = weight[(slice(None), slice(None), *(slice(None, None, -1),) * len(geometry.kernel))].swapaxes(0, 1)
         turned = Geometry(geometry.out, geometry.kernel, geometry.stride, geometry.dilate,
@@ -227,16 +228,38 @@ def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: 
         return forward(xp, ograd, flip, turned)
     count, channels = ograd.shape[0], weight.shape[1]
     rows = _rows(xp, ograd)
+    if channels <= FEW:
+        return _scatter_planes(xp, rows, weight, geometry, count)
     result = zeros(xp, (count, *geometry.padded(), channels), ograd.dtype)
-    places = [weight[(slice(None), slice(None), *place)] for place in itertools.product(*map(range, geometry.kernel))]
-    pixels = prod(geometry.out)
-    step = max(1, BLOCK // max(1, pixels * channels))
+    matrix = _matrix(weight)                               # (outputs, places · channels)
+    pixels, places = prod(geometry.out), prod(geometry.kernel)
+    step = max(1, BLOCK // max(1, pixels * matrix.shape[1]))
+    buffer = empty(xp, (min(step, count) * pixels, matrix.shape[1]), ograd.dtype)
     for start in range(0, count, step):
         stop = min(start + step, count)
-        gradients = rows[start * pixels:stop * pixels]
-        for where, place in zip(geometry.offsets(), places):
-            result[(slice(start, stop), *where)] += xp.dot(gradients, place).reshape(stop - start, *geometry.out, channels)
+        windows = buffer[:(stop - start) * pixels]
+        xp.dot(rows[start * pixels:stop * pixels], matrix, out=windows)
+        windows = windows.reshape(stop - start, *geometry.out, places, channels)
+        for place, where in enumerate(geometry.offsets()):
+            result[(slice(start, stop), *where)] += windows[..., place, :]
     return _first(result[(slice(None), *geometry.inside())])
+
+
+def _scatter_planes(xp: Any, rows: Any, weight: Any, geometry: Geometry, count: int) -> Any:
+    """The gradient of data with few channels, plane by plane."""
+    channels = weight.shape[1]
+    result = zeros(xp, (count, channels, *geometry.padded()), rows.dtype)
+    matrix = _matrix(weight).T                             # (places · channels, outputs)
+    pixels = prod(geometry.out)
+    step = max(1, BLOCK // max(1, pixels * matrix.shape[0]))
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        windows = xp.dot(matrix, rows[start * pixels:stop * pixels].T)
+        windows = windows.reshape(-1, channels, stop - start, *geometry.out)
+        for place, where in enumerate(geometry.offsets()):
+            for channel in range(channels):
+                result[(slice(start, stop), channel, *where)] += windows[place, channel]
+    return result[(slice(None), slice(None), *geometry.inside())]
 
 
 def _by_groups(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int) -> Any:

@@ -69,6 +69,10 @@ class Windows:
                 if (i := self.axes.index(axis) if axis in self.axes else -1) >= 0 else slice(None)
                 for axis in range(len(self.shape)))
 
+    def trivial(self, place: int, shape: tuple[int, ...]) -> bool:
+        """Whether each element along a spatial axis is a window of its own."""
+        return self.kernel[place] == 1 and self.stride[place] == 1 and self.counts[place] == shape[self.axes[place]]
+
     def overlap(self) -> bool:
         """Whether an element can be in more than one window."""
         return any(k > s for k, s in zip(self.kernel, self.stride))
@@ -117,19 +121,21 @@ def _pad(xp: Any, data: Any, w: Windows, value: Any) -> Any:
 def _separable(xp: Any, data: Any, w: Windows, combine: Any) -> Any:
     """Combine the elements of each window, one spatial axis after the other."""
     for place in range(len(w.axes)):
-        kernel = w.kernel[place]
-        if kernel == 1 and w.stride[place] == 1 and w.counts[place] == data.shape[w.axes[place]]:
-            continue
-        first = data[w.one_axis(place, 0)]
-        if kernel == 1:
-            data = first
-            continue
-        out = _ordered_empty(xp, first.shape, data)
-        combine(first, data[w.one_axis(place, 1)], out=out)
-        for offset in range(2, kernel):
-            combine(out, data[w.one_axis(place, offset)], out=out)
-        data = out
+        if not w.trivial(place, data.shape):
+            data = _combine_axis(xp, data, w, place, combine)
     return data
+
+
+def _combine_axis(xp: Any, data: Any, w: Windows, place: int, combine: Any) -> Any:
+    """Combine the elements of each window along one spatial axis."""
+    first = data[w.one_axis(place, 0)]
+    if w.kernel[place] == 1:
+        return first
+    out = _ordered_empty(xp, first.shape, data)
+    combine(first, data[w.one_axis(place, 1)], out=out)
+    for offset in range(2, w.kernel[place]):
+        combine(out, data[w.one_axis(place, offset)], out=out)
+    return out
 
 
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
@@ -264,16 +270,60 @@ def _max_pooling_backward(xp: Any, ograd: Any, data: Any, output: Any, kernel: t
     w = Windows(data.shape, kernel, stride, pad, pooling_convention, global_pool, layout)
     if global_pool:
         return _global_max_backward(xp, ograd, data, w)
+    if not w.overlap():
+        return _max_places_backward(xp, ograd, data, output, w)
+    # One axis after the other, the last one first: going back then finds the first row, and in it the first column.
+    stages = [_pad(xp, data, w, np.finfo(data.dtype).min)]
+    places = [place for place in reversed(range(len(w.axes))) if not w.trivial(place, data.shape)]
+    for place in places:
+        stages.append(_combine_axis(xp, stages[-1], w, place, xp.maximum))
+    gradient = ograd
+    for place, before, after in zip(reversed(places), reversed(stages[:-1]), reversed(stages[1:])):
+        gradient = _max_axis_backward(xp, gradient, before, after, w, place)
+    if gradient.shape != data.shape:
+        gradient = gradient[w.inside()]
+    return gradient.copy() if gradient is ograd else gradient
+
+
+def _max_places_backward(xp: Any, ograd: Any, data: Any, output: Any, w: Windows) -> Any:
+    """The same for windows that don't overlap, one place of the window after the other."""
     padded = _pad(xp, data, w, np.finfo(data.dtype).min)
     result = _ordered_empty(xp, padded.shape, data)
-    result.fill(0)
-    overlap = w.overlap()
-    for where, here in _chosen(xp, padded, output, w):
-        if overlap:
-            result[where] += ograd * here
-        else:
-            xp.multiply(ograd, here, out=result[where])
+    if w.kernel != w.stride or any(c * s != n for c, s, n in zip(w.counts, w.stride, w.padded)):
+        result.fill(0)
+    rest = ograd
+    places = list(w.offsets())
+    for where in places[:-1]:
+        share = _ordered_empty(xp, output.shape, data)
+        xp.equal(padded[where], output, out=share, casting='unsafe')
+        share *= rest
+        result[where] = share
+        rest = rest - share
+    result[places[-1]] = rest                              # what no earlier place has taken
     return result[w.inside()] if result.shape != data.shape else result
+
+
+def _max_axis_backward(xp: Any, gradient: Any, before: Any, after: Any, w: Windows, place: int) -> Any:
+    """The gradient of the largest elements along one axis: to the first of them."""
+    kernel, stride = w.kernel[place], w.stride[place]
+    result = _ordered_empty(xp, before.shape, before)
+    if kernel != stride or w.counts[place] * stride != before.shape[w.axes[place]]:
+        result.fill(0)
+    rest = gradient
+    for offset in range(kernel):
+        where = w.one_axis(place, offset)
+        if offset == kernel - 1:
+            share = rest                                   # what no earlier element has taken
+        else:
+            share = _ordered_empty(xp, after.shape, before)
+            xp.equal(before[where], after, out=share, casting='unsafe')
+            share *= rest
+            rest = rest - share
+        if kernel > stride:
+            result[where] += share
+        else:
+            result[where] = share
+    return result
 
 
 def _global_max_backward(xp: Any, ograd: Any, data: Any, w: Windows) -> Any:
