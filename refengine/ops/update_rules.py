@@ -13,6 +13,9 @@ from functools import cache
 
 import numpy as np
 
+kernels = {}
+"""Accelerated bodies by rule: ``kernel(w, g, states, scalars)`` on flat arrays says whether it did the work."""
+
 
 def gradient(xp, w, g, scratch, wd, rescale, clip, clip_decay=False):
     """``clip(rescale * g) + wd * w``, or ``clip(rescale * g + wd * w)``; may be ``g`` itself or ``scratch[0]``."""

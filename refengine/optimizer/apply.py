@@ -10,13 +10,11 @@ import numpy as np
 
 from .. import device, engine
 from ..base import IN_GRAPH, MXNetError, dtype_text, shape_text
+from ..ops.update_rules import kernels
 from ..tape import state as tape_state
 
 BLOCK = 64 * 1024
 """Elements that a rule handles at a time: the six arrays of an Adam step then stay in the second-level cache."""
-
-KERNELS: dict[Callable[..., Any], Callable[..., bool]] = {}
-"""Accelerated bodies by rule: ``kernel(w, g, states, scalars)`` on flat arrays says whether it did the work."""
 
 _local = threading.local()
 
@@ -37,7 +35,7 @@ def scratch(dtype: Any, size: int, count: int = 2) -> list[np.ndarray]:
 def run_flat(rule: Callable[..., None], w: np.ndarray, g: np.ndarray, states: Sequence[Any],
              scalars: tuple[Any, ...]) -> None:
     """Run an elementwise rule on one-dimensional numpy arrays, block by block."""
-    kernel = KERNELS.get(rule)
+    kernel = kernels.get(rule)
     if kernel is not None and kernel(w, g, states, scalars):
         return
     size = w.size

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import refengine as mx
+from refengine.ops import update_rules
 from refengine.optimizer import apply
 from tests.refengine.optimizer import formulas
 
@@ -156,3 +157,21 @@ def test_zero_gradients_do_no_harm():
         weight = mx.nd.array([1.0, -2.0])
         mx.optimizer.get_updater(mx.optimizer.create(name, learning_rate=0.1))(0, mx.nd.zeros((2,)), weight)
         np.testing.assert_array_equal(weight.asnumpy(), [1.0, -2.0], err_msg=name)
+
+
+def test_a_kernel_comes_before_the_rule(monkeypatch):
+    seen = []
+
+    def kernel(w, g, states, scalars):
+        seen.append((w.shape, scalars[0]))
+        w -= 1
+        return len(seen) < 2
+
+    monkeypatch.setitem(update_rules.kernels, update_rules.sgd, kernel)
+    weight = mx.nd.ones((2, 3))
+    updater = mx.optimizer.get_updater(mx.optimizer.create("sgd", learning_rate=0.5))
+    updater(0, mx.nd.ones((2, 3)), weight)
+    assert weight.asnumpy().tolist() == [[0.0] * 3] * 2
+    updater(0, mx.nd.ones((2, 3)), weight)
+    assert weight.asnumpy().tolist() == [[-1.5] * 3] * 2
+    assert seen == [((6,), 0.5)] * 2
