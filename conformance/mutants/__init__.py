@@ -15,7 +15,6 @@ Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.17
 
 import functools
 import importlib
-import os
 import pkgutil
 from typing import Any, Dict
 
@@ -85,6 +84,6 @@ def load_mutants(package="conformance.mutants"):
     """Import every module below *package* and return the registry, mutant id -> Mutant, in order of the ids."""
     root = importlib.import_module(package)
     for info in pkgutil.walk_packages(root.__path__, package + "."):
-        if not os.path.basename(info.name).startswith("_"):
+        if not info.name.rsplit(".", 1)[-1].startswith("_"):
             importlib.import_module(info.name)
     return {identifier: REGISTRY[identifier] for identifier in sorted(REGISTRY)}

@@ -80,7 +80,7 @@ def given_rate_leaves_the_base_alone(mx):
             scheduler = kwargs.get("lr_scheduler")
             base = getattr(scheduler, "base_lr", None)
             init(self, *args, **kwargs)
-            if base is not None:
+            if scheduler is not None and base is not None:
                 scheduler.base_lr = base
         return broken
 

@@ -1,12 +1,14 @@
 """OPT-COMMON-022, -023: the argument use_fused_step."""
 
+from typing import Any, Dict
+
 from conformance.case import case
 from conformance.suite import kit
 from conformance.suite.optimizer import adam, adaptive, drive, layerwise, leader, names, sgd, signum
 
 GRADIENTS = drive.GRADIENTS + ((1.5, -0.75, 0.25),)
 
-FUSED = {
+FUSED: Dict[str, Any] = {
     "sgd": (sgd.sgd, {}), "nag": (sgd.nag, {}), "adam": (adam.adam, {}), "rmsprop": (adaptive.rmsprop, {}),
     "centered_rmsprop": (adaptive.centered_rmsprop, {"centered": True}), "ftrl": (leader.ftrl, {}),
     "ftml": (leader.ftml, {}), "signum": (signum.signum, {}), "adagrad": (adaptive.adagrad, {}),

@@ -106,10 +106,10 @@ class _EngineUnpickler(pickle.Unpickler):
 
     def __init__(self, file, mx):
         super(_EngineUnpickler, self).__init__(file)
-        self.roots = self.roots + (mx.__name__.split(".")[0],)
+        self.engine_root = mx.__name__.split(".")[0]
 
     def find_class(self, module, name):
-        if module.split(".")[0] in self.roots or (module, name) in self.plain:
+        if module.split(".")[0] in self.roots + (self.engine_root,) or (module, name) in self.plain:
             return super(_EngineUnpickler, self).find_class(module, name)
         raise pickle.UnpicklingError("a state file must not name %s.%s" % (module, name))
 

@@ -1,5 +1,7 @@
 """TRAINER-LR: learning rates seen and set through the Trainer."""
 
+from typing import Tuple
+
 from conformance.case import case
 from conformance.suite import kit
 from conformance.suite.trainer import _tools
@@ -48,7 +50,7 @@ def setting_forwards_to_the_optimizer(mx, check):
     class Listening(mx.optimizer.SGD):
         """SGD that notes the rates it is given."""
 
-        heard = ()
+        heard: Tuple[float, ...] = ()
 
         def set_learning_rate(self, lr):
             self.heard += (lr,)

@@ -305,9 +305,8 @@ def step_equals_reduction_and_update(mx, check, count, options):
             else:
                 trainer.step(count)
         results.append(x.data().asnumpy())
-    velocity = weight = None
+    weight, velocity = [1.0, 1.0], [0.0, 0.0]
     for _ in range(3):  # the formula, in exactly representable numbers
-        weight, velocity = ((1.0, 1.0), (0.0, 0.0)) if weight is None else (weight, velocity)
         velocity = [0.5 * v - 0.5 * (g + 0.25 * w) for v, g, w in zip(velocity, (1.0, -3.0), weight)]
         weight = [w + v for w, v in zip(weight, velocity)]
     check.close(results[0], weight, "weight after three steps")
