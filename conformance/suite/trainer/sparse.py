@@ -55,7 +55,7 @@ def store_without_optimizer(mx, check):
 
 @case("TRAINER-SPARSE-003", needs=SPARSE, samples={
     "rows": {"use": lambda trainer, x, rows: x.row_sparse_data(rows)},
-    "save_states": {"use": lambda trainer, x, rows: trainer.save_states("nowhere")},
+    "save_states": {"use": lambda trainer, x, rows: trainer.save_states("no-such-folder/states")},
     "step": {"use": lambda trainer, x, rows: trainer.step(1)}})
 def local_updates_of_a_sparse_weight(mx, check, use):
     with _tools.sparse_world(mx):
