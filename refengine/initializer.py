@@ -45,8 +45,9 @@ def _plain(value: Any) -> Any:
 class Initializer:
     """Base of all initializers: called with the description of an array and the array, it fills the array in place.
 
-    What is written follows from the name: ``*weight`` goes to ``_init_weight``, ``*bias`` and ``*beta`` become 0, ``*gamma``
-    becomes 1. An attribute ``__init__`` of the description (an initializer or its ``dumps()``) comes before the name.
+    What is written follows from the name: ``*weight`` goes to ``_init_weight``, ``*bias`` and ``*beta`` become 0,
+    ``*gamma`` becomes 1. An attribute ``__init__`` of the description (an initializer or its ``dumps()``) comes
+    before the name.
 
     >>> import refengine as mx
     >>> a = mx.nd.empty((2,))

@@ -214,7 +214,8 @@ class CompositeEvalMetric(EvalMetric):
 class Accuracy(EvalMetric):
     """The share of samples whose class (the largest score along ``axis``, or given as such) is the label."""
 
-    def __init__(self, axis: int = 1, name: str = 'accuracy', output_names: Any = None, label_names: Any = None) -> None:
+    def __init__(self, axis: int = 1, name: str = 'accuracy', output_names: Any = None,
+                 label_names: Any = None) -> None:
         super().__init__(name, axis=axis, output_names=output_names, label_names=label_names, has_global_stats=True)
         self.axis = axis
 
@@ -619,7 +620,7 @@ class CustomMetric(EvalMetric):
         preds = [preds] if isinstance(preds, nd.NDArray | numpy.ndarray) else preds
         if not self._allow_extra_outputs:
             check_label_shapes(labels, preds)
-        for label, pred in zip(labels, preds):  # noqa: B905 - extra outputs are left out
+        for label, pred in zip(labels, preds):
             result = self._feval(_host(label), _host(pred))
             total, count = result if isinstance(result, tuple) else (result, 1)
             self._add(total, count)

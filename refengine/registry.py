@@ -30,8 +30,8 @@ def get_register_func(base_class: type, nickname: str) -> Callable[..., type]:
     registry = _registries.setdefault(base_class, {})
 
     def register(klass: type, name: str | None = None) -> type:
-        assert isinstance(klass, type) and issubclass(klass, base_class), \
-            f'Can only register subclass of {base_class.__name__}'
+        fits = isinstance(klass, type) and issubclass(klass, base_class)
+        assert fits, f'Can only register subclass of {base_class.__name__}'
         key = (klass.__name__ if name is None else name).lower()
         present = registry.get(key)
         if present is not None:
@@ -60,6 +60,11 @@ def get_alias_func(base_class: type, nickname: str) -> Callable[..., Callable[[t
     return alias
 
 
+def _alone(args: Any, kwargs: Any, message: str) -> None:
+    given = len(args) + len(kwargs)
+    assert given == 0, message
+
+
 def get_create_func(base_class: type, nickname: str) -> Callable[..., Any]:
     """A function that makes an instance from a name, an instance, a dict or JSON text.
 
@@ -81,18 +86,17 @@ def get_create_func(base_class: type, nickname: str) -> Callable[..., Any]:
         else:
             name = kwargs.pop(nickname)
         if isinstance(name, base_class):
-            assert not args and not kwargs, \
-                f'{nickname} is already an instance. Additional arguments are invalid'
+            _alone(args, kwargs, f'{nickname} is already an instance. Additional arguments are invalid')
             return name
         if isinstance(name, dict):
             return create(**name)
         assert isinstance(name, str), f'{nickname} must be of string type'
         if name.startswith('['):
-            assert not args and not kwargs, f'JSON text for a {nickname} leaves no room for further arguments'
+            _alone(args, kwargs, f'JSON text for a {nickname} leaves no room for further arguments')
             name, kwargs = json.loads(name)
             return create(name, **kwargs)
         if name.startswith('{'):
-            assert not args and not kwargs, f'JSON text for a {nickname} leaves no room for further arguments'
+            _alone(args, kwargs, f'JSON text for a {nickname} leaves no room for further arguments')
             return create(**json.loads(name))
         key = name.lower()
         assert key in registry, \

@@ -1,9 +1,9 @@
 """MXNet's binary file of arrays (``.params``, ``.nd``): dense arrays, in both directions, byte for byte.
 
-Little endian throughout. A file is a header (magic 0x112, reserved, number of arrays), the arrays, then the number of names
-(0 for a list) and each name with its length. An array is a magic number that tells its version, storage type, shape,
-context, element type and raw row-major data (rule ND-SAVE-005). Older versions, which MXNet still reads, lack the storage
-type or even the magic number.
+Little endian throughout. A file is a header (magic 0x112, reserved, number of arrays), the arrays, then the number of
+names (0 for a list) and each name with its length. An array is a magic number that tells its version, storage type,
+shape, context, element type and raw row-major data (rule ND-SAVE-005). Older versions, which MXNet still reads, lack
+the storage type or even the magic number.
 
 Whatever the bytes are, reading ends with arrays or with MXNetError, and never takes more memory than the file is long.
 """
@@ -38,8 +38,8 @@ STORAGE_TYPES = {0: 'default', 1: 'row_sparse', 2: 'csr'}
 MAX_DIMENSIONS = 32
 MAX_NAME = 1 << 20
 
-_SEMANTICS = ('ndarray was {}saved in np shape semantics, must be loaded in the same semantics. Please turn {} np shape '
-              'semantics')
+_SEMANTICS = ('ndarray was {}saved in np shape semantics, must be loaded in the same semantics. Please turn {} np '
+              'shape semantics')
 
 
 def _invalid(detail: str) -> MXNetError:
@@ -94,8 +94,8 @@ def write(out: BinaryIO, data: Any) -> None:
 def save(fname: Any, data: Any) -> None:
     """Write an array, a list of arrays or a dict of arrays with string keys to a file.
 
-    The file appears complete or not at all. ValueError or TypeError for other data (rule ND-SAVE-003), MXNetError when the
-    file cannot be written.
+    The file appears complete or not at all. ValueError or TypeError for other data (rule ND-SAVE-003), MXNetError
+    when the file cannot be written.
     """
     path = os.path.realpath(os.fspath(fname))
     _listed(data)                                          # wrong data must not touch the file
@@ -189,7 +189,8 @@ def _read_array(reader: _Reader) -> Any:
         if storage not in STORAGE_TYPES:
             raise _invalid(f'Unknown storage type {storage}')
         if storage:
-            raise MXNetError(f'storage type {STORAGE_TYPES[storage]} is not supported by this engine yet; only default is')
+            raise MXNetError(f'storage type {STORAGE_TYPES[storage]} is not supported by this engine yet; only '
+                             f'default is')
     shape = _read_shape(reader, magic)
     reader.numbers('ii', 'the context')                    # arrays are always loaded to cpu(0) (rule ND-SAVE-001)
     code, = reader.numbers('i', 'the element type')
@@ -240,7 +241,7 @@ def load(fname: Any) -> Any:
 
 
 def load_frombuffer(buf: Any) -> Any:
-    """The list or dict of arrays in the bytes of a file (rule ND-SAVE-007); TypeError for anything but bytes or text."""
+    """The list or dict of arrays in the bytes of a file (ND-SAVE-007); TypeError for anything but bytes or text."""
     if isinstance(buf, str):
         buf = buf.encode()
     if not isinstance(buf, bytes):

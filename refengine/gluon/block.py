@@ -17,7 +17,7 @@ from .parameter import Parameter
 from .parameter_dict import ParameterDict, brief, strip_kind
 from .utils import HookHandle
 
-__all__ = ['Block', 'HybridBlock']
+__all__ = ['Block', 'HybridBlock']  # noqa: F822 - made on demand below
 
 
 def indent(text: str, spaces: int) -> str:
@@ -29,9 +29,9 @@ def indent(text: str, spaces: int) -> str:
 class Block:
     """A model or a part of one: parameters, child blocks and a ``forward``.
 
-    Blocks and parameters that are assigned to attributes are registered. Names follow from ``prefix``: without one it is
-    the lower-case class name with a number; children that are made inside ``with self.name_scope():`` get the prefix of
-    their parent in front of their own.
+    Blocks and parameters that are assigned to attributes are registered. Names follow from ``prefix``: without one it
+    is the lower-case class name with a number; children that are made inside ``with self.name_scope():`` get the
+    prefix of their parent in front of their own.
 
     >>> import refengine as mx
     >>> class Net(mx.gluon.Block):
@@ -73,7 +73,8 @@ class Block:
         elif isinstance(value, Parameter):
             known = self._reg_params.get(name)
             assert known is None or known is value, \
-                (f'Overriding Parameter attribute {name} is not allowed. If you want to share parameters between blocks, '
+                (f'Overriding Parameter attribute {name} is not allowed. If you want to share parameters between '
+                 f'blocks, '
                  f"please set 'params' at Block construction instead.")
             self._adopt(name, value)
         super().__setattr__(name, value)
@@ -127,7 +128,7 @@ class Block:
         return self._params
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
-        """All parameters, those of children included; ``select`` keeps names that match a regular expression from the start.
+        """All parameters, those of children included; ``select`` is a regular expression for the start of names.
 
         Rule GLUON-PARAMS-001. Containers of blocks that hide from registration are warned about (GLUON-PARAMS-006).
         """
@@ -152,7 +153,7 @@ class Block:
         return found
 
     def share_parameters(self, shared: Any) -> Block:
-        """Use the parameters of another block: a dict by structural name (``0.weight``) or what ``collect_params`` gave.
+        """Use the parameters of another block: a dict by structural name, or what ``collect_params`` gave.
 
         Returns the block; names that it does not have are warned about (rule GLUON-PARAMS-005).
         """
@@ -269,7 +270,7 @@ class Block:
             parameter._load_init(array, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
 
     def _load_by_full_name(self, arrays: dict[str, Any], filename: str | None, ctx: Any, *options: Any) -> None:
-        """Files of ``ParameterDict.save`` and of exports name parameters in full, with or without the prefix of the block."""
+        """Read a file of ``ParameterDict.save`` or an export: full names, with or without the prefix of the block."""
         allow_missing, ignore_extra, cast_dtype, dtype_source = options
         everything = self.collect_params()
         full = any(name in everything for name in strip_kind(arrays))
@@ -323,7 +324,7 @@ class Block:
         raise NotImplementedError
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Have ``hook(block, inputs)`` called before each forward; TypeError if it cannot be called (GLUON-HOOK-001, -003)."""
+        """Have ``hook(block, inputs)`` called before each forward; TypeError if it is no function (GLUON-HOOK-003)."""
         return _attach(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:

@@ -88,7 +88,7 @@ class Tracker:
         return value
 
     def complete(self, name: str, inputs: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
-        """The inputs of an operator with every Pending replaced; ValueError where the operator cannot tell the shape."""
+        """The inputs of an operator without any Pending; ValueError where the operator cannot tell the shape."""
         inputs = tuple(map(self.replace, inputs))
         pending = [value for value in inputs if isinstance(value, Pending)]
         if not pending:
@@ -103,8 +103,8 @@ class Tracker:
                     value._parameter.shape = shape
         for value in pending:
             if not shape_is_known(value._parameter.shape):
-                raise ValueError('Cannot decide shape for the following arguments (0s in shape means unknown dimensions). '
-                                 f'Consider providing them as input:\n\t{value._parameter.name}: '
+                raise ValueError('Cannot decide shape for the following arguments (0s in shape means unknown '
+                                 f'dimensions). Consider providing them as input:\n\t{value._parameter.name}: '
                                  f'{value._parameter.shape} (operator {name})')
             self.open -= 1
         if self.stop and self.open <= 0:

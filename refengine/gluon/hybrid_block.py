@@ -16,12 +16,11 @@ from .parameter import DeferredInitializationError
 from .utils import shape_is_known
 
 
-
 class HybridBlock(Block):
     """A block that is written against a name space ``F`` or, as in 2.0, as a plain ``forward``.
 
-    ``hybrid_forward(self, F, x, *args, **params)`` gets its own parameters as keyword arguments by attribute name. Shapes
-    of parameters that are still unknown are worked out at the first call.
+    ``hybrid_forward(self, F, x, *args, **params)`` gets its own parameters as keyword arguments by attribute name.
+    Shapes of parameters that are still unknown are worked out at the first call.
 
     >>> import refengine as mx
     >>> class Scale(mx.gluon.HybridBlock):
@@ -121,7 +120,7 @@ class HybridBlock(Block):
             raise ValueError(f'Deferred initialization failed because shape cannot be inferred. {error}') from error
 
     def _settle_plain(self, args: tuple[Any, ...]) -> None:
-        """Make deferred parameters of a forward-style block, whose class must say their shapes (rule GLUON-DEFER-004)."""
+        """Make deferred parameters of a forward-style block, whose class must say their shapes (GLUON-DEFER-004)."""
         waiting = [parameter for parameter in self._reg_params.values()
                    if parameter._data is None and not shape_is_known(parameter.shape)]
         if not waiting or not (deferred.state.active or any(parameter._deferred_init for parameter in waiting)):

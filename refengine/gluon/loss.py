@@ -10,9 +10,11 @@ import numpy as np
 from ..base import numeric_types
 from .hybrid_block import HybridBlock
 
-__all__ = ['CTCLoss', 'CosineEmbeddingLoss', 'HingeLoss', 'HuberLoss', 'KLDivLoss', 'L1Loss', 'L2Loss', 'LogisticLoss', 'Loss',
-           'PoissonNLLLoss', 'SDMLLoss', 'SigmoidBCELoss', 'SigmoidBinaryCrossEntropyLoss', 'SoftmaxCELoss',
-           'SoftmaxCrossEntropyLoss', 'SquaredHingeLoss', 'TripletLoss']
+__all__ = [
+    'CTCLoss', 'CosineEmbeddingLoss', 'HingeLoss', 'HuberLoss', 'KLDivLoss', 'L1Loss', 'L2Loss', 'LogisticLoss', 'Loss',
+    'PoissonNLLLoss', 'SDMLLoss', 'SigmoidBCELoss', 'SigmoidBinaryCrossEntropyLoss', 'SoftmaxCELoss',
+    'SoftmaxCrossEntropyLoss', 'SquaredHingeLoss', 'TripletLoss',
+]
 
 
 def _weighted(F: Any, loss: Any, weight: Any = None, sample_weight: Any = None) -> Any:
@@ -115,7 +117,7 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 
 
 class SoftmaxCrossEntropyLoss(Loss):
-    """Cross entropy after softmax along ``axis``; labels are class numbers, or distributions with ``sparse_label=False``.
+    """Cross entropy after softmax along ``axis``; labels are class numbers or, not sparse, distributions.
 
     >>> import refengine as mx
     >>> loss = SoftmaxCrossEntropyLoss()(mx.nd.array([[1, 2, 3]]), mx.nd.array([2]))
@@ -145,7 +147,7 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
 class KLDivLoss(Loss):
-    """Kullback-Leibler divergence of the prediction from the label; predictions are log probabilities with ``from_logits``."""
+    """Kullback-Leibler divergence of prediction from label; with ``from_logits`` predictions are log probabilities."""
 
     def __init__(self, from_logits: bool = True, axis: int = -1, weight: Any = None, batch_axis: int = 0,
                  **kwargs: Any) -> None:
@@ -305,13 +307,14 @@ class CosineEmbeddingLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning: each row of ``x1`` belongs to the same row of ``x2``, all other rows are negatives.
+    """Smoothed deep metric learning: row i of ``x1`` belongs to row i of ``x2``, all other rows are negatives.
 
     Squared distances become log probabilities by softmax; they are compared with the identity, smoothed by
     ``smoothing_parameter``. ``weight`` has no effect, as in MXNet.
     """
 
-    def __init__(self, smoothing_parameter: float = 0.3, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
+    def __init__(self, smoothing_parameter: float = 0.3, weight: float = 1.0, batch_axis: int = 0,
+                 **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self.smoothing_parameter = smoothing_parameter
 

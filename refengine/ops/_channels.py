@@ -16,8 +16,8 @@ RUN = 1024
 class Channels:
     """Views of arrays of one shape and memory order, and sums over everything but the channel.
 
-    Where the channel is innermost in memory, an array is seen as a matrix whose rows hold several pixels and numbers per
-    channel are repeated to match; where it is not, as (before, channel, after).
+    Where the channel is innermost in memory, an array is seen as a matrix whose rows hold several pixels and numbers
+    per channel are repeated to match; where it is not, as (before, channel, after).
     """
 
     def __init__(self, xp: Any, like: Any, axis: int) -> None:

@@ -1,8 +1,9 @@
 """Convolutions on raw arrays: forward, backward to the data and backward to the weight, for 1 to 3 spatial axes.
 
-Everything works channels-last inside: windows are copied block by block into a matrix that stays in the cache, one row per
-output pixel, and BLAS does the rest. Results have the logical order (batch, channels, spatial…) with channels-last strides.
-Inputs with few channels (images) are copied plane by plane instead, because runs of a few elements would be slow.
+Everything works channels-last inside: windows are copied block by block into a matrix that stays in the cache, one
+row per output pixel, and BLAS does the rest. Results have the logical order (batch, channels, spatial…) with
+channels-last strides. Inputs with few channels (images) are copied plane by plane instead, because runs of a few
+elements would be slow.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
-
-import numpy as np
 
 from ._nn import channels_first, channels_last, empty, zeros
 
@@ -61,7 +60,7 @@ def _first(x: Any) -> Any:
 
 
 def _pad(xp: Any, x: Any, geometry: Geometry, first: int) -> Any:
-    """A row-major copy with zeros around the spatial axes, which begin at ``first``; no copy if there is nothing to do."""
+    """Row-major, with zeros around the spatial axes, which begin at ``first``; a copy only if need be."""
     if not any(geometry.pad):
         if x.flags.c_contiguous:
             return x
@@ -128,7 +127,7 @@ class _Windows:
 
 
 class _Planes:
-    """The same for data with few channels in the order (batch, channels, spatial…); rows of the matrix are columns here."""
+    """The same for data with few channels in the order (batch, channels, spatial…), by planes."""
 
     def __init__(self, xp: Any, x: Any, geometry: Geometry) -> None:
         self.xp, self.geometry = xp, geometry

@@ -108,7 +108,9 @@ def _leaky_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str
                    (((2, 3, 2), (3,)), {'act_type': 'prelu'}), (((2, 3), (1,)), {'act_type': 'prelu'})))
 def _leaky_relu(xp: Any, data: Any, gamma: Any = None, act_type: str = 'leaky', slope: float = 0.25,
                 lower_bound: float = 0.125, upper_bound: float = 0.334, is_train: bool = False, rng: Any = None) -> Any:
-    """x for positive elements; for the others slope · x (leaky, prelu, rrelu) or slope · (exp(x) - 1) (elu, selu); or gelu.
+    """Rectifiers with a negative side: leaky, prelu, rrelu, elu, selu; and gelu.
+
+    x for positive elements; for the others slope · x (leaky, prelu, rrelu) or slope · (exp(x) - 1) (elu, selu).
 
     prelu takes its slopes from ``gamma``; rrelu draws them in training and uses their mean otherwise.
     """

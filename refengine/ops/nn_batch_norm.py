@@ -88,8 +88,8 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
                 **ignored: Any) -> tuple[Any, ...]:
     """(x - mean) / sqrt(variance + eps) · gamma + beta per channel.
 
-    In training mode mean and variance are those of the batch, and backward moves moving_mean and moving_var towards them;
-    otherwise, and with use_global_stats, the moving ones are used. fix_gamma writes 1 into gamma.
+    In training mode mean and variance are those of the batch, and backward moves moving_mean and moving_var towards
+    them; otherwise, and with use_global_stats, the moving ones are used. fix_gamma writes 1 into gamma.
     """
     axis %= data.ndim
     if fix_gamma:

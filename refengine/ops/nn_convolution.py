@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
 from . import _conv
@@ -61,8 +60,8 @@ def _check(op: str, arrays: Sequence[Any], params: dict[str, Any]) -> tuple[int,
     require_float(op, data)
     for name, text in (('stride', 'Stride'), ('dilate', 'Dilate'), ('pad', 'Padding')):
         if params[name] and len(params[name]) != spatial:
-            raise MXNetError(f'Error in operator {op}: {text} must have the same number of dimensions with kernel_size, but '
-                             f'kernel_size is set to {shape_text(kernel)} while {text.lower()} is '
+            raise MXNetError(f'Error in operator {op}: {text} must have the same number of dimensions with '
+                             f'kernel_size, but kernel_size is set to {shape_text(kernel)} while {text.lower()} is '
                              f'{shape_text(params[name])}')
     for name, low in (('kernel', 1), ('stride', 1), ('dilate', 1), ('pad', 0)):
         if any(n < low for n in params[name]):
@@ -87,13 +86,13 @@ def _conv_infer(arrays: Any, params: dict[str, Any]) -> None:
         require_shape('Convolution', arrays[2].shape, bias)
     groups = params['num_group']
     if shape[1] % groups or params['num_filter'] % groups:
-        raise MXNetError(f'Error in operator Convolution: input num_filter and output num_filter must divide group size: '
-                         f'{shape[1]} input channels, {params["num_filter"]} filters, {groups} groups')
+        raise MXNetError(f'Error in operator Convolution: input num_filter and output num_filter must divide group '
+                         f'size: {shape[1]} input channels, {params["num_filter"]} filters, {groups} groups')
     geometry = _geometry(shape, params)
     for reach, size in zip(geometry.reach, geometry.padded()):
         if reach > size:
-            raise MXNetError(f'Error in operator Convolution: kernel size exceed input: kernel reaches over {reach}, input '
-                             f'with padding has {size}')
+            raise MXNetError(f'Error in operator Convolution: kernel size exceed input: kernel reaches over '
+                             f'{reach}, input with padding has {size}')
 
 
 @completes('Convolution')
@@ -128,7 +127,8 @@ _CONV_SAMPLES = (
     (((2, 3, 5), (4, 3, 2), (4,)), {'kernel': (2,), 'num_filter': 4}),
     (((2, 2, 4, 5), (3, 2, 2, 3), (3,)), {'kernel': (2, 3), 'num_filter': 3, 'stride': (2, 1), 'pad': (1, 1)}),
     (((1, 5, 5, 4), (4, 5, 3, 3)), {'kernel': (3, 3), 'num_filter': 4, 'pad': (1, 1), 'no_bias': True}),
-    (((1, 4, 5, 5), (6, 2, 2, 2)), {'kernel': (2, 2), 'num_filter': 6, 'num_group': 2, 'dilate': (2, 1), 'no_bias': True}),
+    (((1, 4, 5, 5), (6, 2, 2, 2)), {'kernel': (2, 2), 'num_filter': 6, 'num_group': 2, 'dilate': (2, 1),
+                                    'no_bias': True}),
     (((1, 3, 4, 4), (3, 1, 3, 3), (3,)), {'kernel': (3, 3), 'num_filter': 3, 'num_group': 3, 'pad': (1, 1)}),
     (((1, 2, 3, 3, 3), (2, 2, 2, 2, 2)), {'kernel': (2, 2, 2), 'num_filter': 2, 'no_bias': True}),
     (((2, 4, 4, 3), (2, 2, 2, 3), (2,)), {'kernel': (2, 2), 'num_filter': 2, 'layout': 'NHWC'}),
@@ -170,9 +170,11 @@ def _back_data_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict
             lambda: F._conv_backward_weight(ograds[0], og, **shared))
 
 
-@register('_conv_backward_data', inputs=('ograd', 'weight'), params={**_BACK, 'data_shape': Shape(doc='shape of the data')},
+@register('_conv_backward_data', inputs=('ograd', 'weight'),
+          params={**_BACK, 'data_shape': Shape(doc='shape of the data')},
           grad=_back_data_grad)
-def _conv_backward_data(xp: Any, ograd: Any, weight: Any, data_shape: tuple[int, ...] = (), kernel: tuple[int, ...] = (),
+def _conv_backward_data(xp: Any, ograd: Any, weight: Any, data_shape: tuple[int, ...] = (),
+                        kernel: tuple[int, ...] = (),
                         stride: tuple[int, ...] = (), dilate: tuple[int, ...] = (), pad: tuple[int, ...] = (),
                         num_group: int = 1, layout: str | None = None) -> Any:
     """The gradient of the data of a Convolution."""
@@ -231,8 +233,8 @@ def _deconv_infer(arrays: Any, params: dict[str, Any]) -> None:
         require_shape('Deconvolution', arrays[2].shape, bias)
     groups, spatial = params['num_group'], len(params['kernel'])
     if shape[1] % groups or params['num_filter'] % groups:
-        raise MXNetError(f'Error in operator Deconvolution: input num_filter and output num_filter must divide group size: '
-                         f'{shape[1]} input channels, {params["num_filter"]} filters, {groups} groups')
+        raise MXNetError(f'Error in operator Deconvolution: input num_filter and output num_filter must divide '
+                         f'group size: {shape[1]} input channels, {params["num_filter"]} filters, {groups} groups')
     for name in ('adj', 'target_shape'):
         if params[name] and len(params[name]) != spatial:
             raise MXNetError(f'Error in operator Deconvolution: {name} must have the same number of dimensions with '
@@ -272,8 +274,8 @@ def _deconv_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[st
           params={**_PARAMS, 'adj': Shape((), 'is added to the output sizes, less than the stride'),
                   'target_shape': Shape((), 'output sizes; padding follows from it'), 'workspace': Int(512),
                   'no_bias': Bool(True, 'whether there is no bias')},
-          positional=('kernel', 'stride', 'dilate', 'pad', 'adj', 'target_shape', 'num_filter', 'num_group', 'workspace',
-                      'no_bias', 'cudnn_tune', 'cudnn_off', 'layout'),
+          positional=('kernel', 'stride', 'dilate', 'pad', 'adj', 'target_shape', 'num_filter', 'num_group',
+                      'workspace', 'no_bias', 'cudnn_tune', 'cudnn_off', 'layout'),
           num_inputs=lambda params: 2 if params['no_bias'] else 3, infer=_deconv_infer, grad=_deconv_grad,
           samples=((((2, 3, 4), (3, 2, 3)), {'kernel': (3,), 'num_filter': 2, 'stride': (2,), 'adj': (1,)}),
                    (((1, 2, 3, 3), (2, 3, 2, 2), (3,)), {'kernel': (2, 2), 'num_filter': 3, 'pad': (1, 0),
@@ -283,9 +285,9 @@ def _deconv_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[st
                    (((1, 4, 3, 2), (4, 3, 2, 2)), {'kernel': (2, 2), 'num_filter': 6, 'num_group': 2})))
 def _deconvolution(xp: Any, data: Any, weight: Any, bias: Any = None, kernel: tuple[int, ...] = (),
                    stride: tuple[int, ...] = (), dilate: tuple[int, ...] = (), pad: tuple[int, ...] = (),
-                   adj: tuple[int, ...] = (), target_shape: tuple[int, ...] = (), num_filter: int = 0, num_group: int = 1,
-                   no_bias: bool = True, layout: str | None = None, **ignored: Any) -> Any:
-    """The transposed convolution: each element of data spread over a window through weight (channels, filters / groups, …).
+                   adj: tuple[int, ...] = (), target_shape: tuple[int, ...] = (), num_filter: int = 0,
+                   num_group: int = 1, no_bias: bool = True, layout: str | None = None, **ignored: Any) -> Any:
+    """The transposed convolution: each element of data is spread over a window through the weight.
 
     Output sizes are stride · (n - 1) + reach of the kernel - 2 pad + adj.
     """

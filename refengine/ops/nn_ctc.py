@@ -34,8 +34,8 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
     if data.ndim != 3:
         raise MXNetError(f'Error in operator CTCLoss: The data array must be of rank 3, got shape {data.shape}')
     if label.ndim != 2 or label.shape[0] != data.shape[1]:
-        raise MXNetError(f'Error in operator CTCLoss: The labels array must be of rank 2 with the batch size of the data '
-                         f'{data.shape[1]} first, got shape {label.shape}')
+        raise MXNetError(f'Error in operator CTCLoss: The labels array must be of rank 2 with the batch size of the '
+                         f'data {data.shape[1]} first, got shape {label.shape}')
     for lengths in (data_lengths, label_lengths):
         if lengths is not None:
             require_shape('CTCLoss', lengths.shape, (data.shape[1],))
@@ -49,7 +49,8 @@ def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
 class _Lattice:
     """The states of all label sequences: blanks around and between the labels, and which steps are allowed."""
 
-    def __init__(self, data: np.ndarray, label: np.ndarray, data_lengths: Any, label_lengths: Any, blank_label: str) -> None:
+    def __init__(self, data: np.ndarray, label: np.ndarray, data_lengths: Any, label_lengths: Any,
+                 blank_label: str) -> None:
         steps, batch, classes = data.shape
         self.blank = 0 if blank_label == 'first' else classes - 1
         label = label.astype(np.int64)
@@ -140,8 +141,9 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 def _ctc_loss(xp: Any, *arrays: Any, **params: Any) -> Any:
     """Minus the log probability that data (time, batch, class), after softmax, gives each label by some alignment.
 
-    Labels (batch, length) are padded with 0 where the first class is the blank, with -1 where the last one is. A label that
-    is longer than its sequence has no alignment: the loss is 0 then, and so is its gradient, as in the releases.
+    Labels (batch, length) are padded with 0 where the first class is the blank, with -1 where the last one is. A
+    label that is longer than its sequence has no alignment: the loss is 0 then, and so is its gradient, as in the
+    releases.
     """
     _, total = _lattice(xp, arrays, {**_DEFAULTS, **params}).forward()
     losses = np.where(np.isfinite(total), -total, 0.0).astype(arrays[0].dtype)

@@ -47,7 +47,8 @@ def _embedding(xp: Any, data: Any, weight: Any, input_dim: int = 0, output_dim: 
 
 @register('_embedding_backward', inputs=('ograd', 'data', 'weight'), mixed=True,
           grad=lambda F, ograds, inputs, outputs, params: (
-              F.Embedding(inputs[1], ograds[0], input_dim=inputs[2].shape[0], output_dim=inputs[2].shape[1]), None, None))
+              F.Embedding(inputs[1], ograds[0], input_dim=inputs[2].shape[0], output_dim=inputs[2].shape[1]), None,
+              None))
 def _embedding_backward(xp: Any, ograd: Any, data: Any, weight: Any) -> Any:
     """The gradients of the looked-up rows, added up at their rows; zero elsewhere."""
     rows = _rows(xp, data, weight.shape[0])

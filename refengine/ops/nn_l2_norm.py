@@ -17,8 +17,8 @@ def _axes(mode: str, ndim: int) -> tuple[int, ...]:
 def _l2_infer(arrays: Any, params: dict[str, Any]) -> None:
     need = {'instance': 1, 'channel': 2, 'spatial': 3}[params['mode']]
     if arrays[0].ndim < need:
-        raise MXNetError(f'Error in operator L2Normalization: mode {params["mode"]} needs data with at least {need} axes, '
-                         f'got shape {arrays[0].shape}')
+        raise MXNetError(f'Error in operator L2Normalization: mode {params["mode"]} needs data with at least {need} '
+                         f'axes, got shape {arrays[0].shape}')
 
 
 def _l2_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any]:
@@ -38,7 +38,7 @@ def _l2_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, A
                   'mode': Enum(('instance', 'spatial', 'channel'), 'instance', 'what is normalised together')},
           samples=((((2, 3, 2),), {}), (((2, 3, 2),), {'mode': 'channel'}), (((2, 3, 2),), {'mode': 'spatial'})))
 def _l2_normalization(xp: Any, data: Any, eps: float = 1e-10, mode: str = 'instance') -> Any:
-    """x / sqrt(sum(x²) + eps) over a sample (instance), over the channels (channel) or over the other axes (spatial)."""
+    """x / sqrt(sum(x²) + eps) over a sample (instance), the channels (channel) or the other axes (spatial)."""
     axes = _axes(mode, data.ndim)
     squares = xp.square(data, dtype=np.promote_types(data.dtype, np.float32))
     norm = xp.sqrt((squares.sum(axis=axes, keepdims=True) if axes else squares) + squares.dtype.type(eps))

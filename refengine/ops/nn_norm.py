@@ -1,11 +1,10 @@
-"""Normalisations with the statistics of their input: the backward pass they share; LayerNorm, InstanceNorm, GroupNorm."""
+"""LayerNorm, InstanceNorm, GroupNorm: normalisations with the statistics of their input."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import Any
-
 
 from ..base import MXNetError
 from ..op import Bool, Float, Int, Shape, normal_axis, register
@@ -25,8 +24,8 @@ def norm_second_gradient(F: Any, ograds: Any, og: Any, data: Any, gamma: Any, ax
     """Gradients of the backward pass of a normalisation by og, data and gamma.
 
     The backward pass is r · P(g) with g = gamma · og and P(v) = v - mean(v) - n · mean(n · v), n the normalised input.
-    P is symmetric, which gives the derivatives by og and gamma; the input enters through n and through r. All of gamma and
-    of the cotangents ``ograds`` of (data, gamma, beta) have as many axes as data.
+    P is symmetric, which gives the derivatives by og and gamma; the input enters through n and through r. All of
+    gamma and of the cotangents ``ograds`` of (data, gamma, beta) have as many axes as data.
     """
     of_input, of_gamma, of_beta = ograds
 
@@ -155,8 +154,8 @@ def _layer_norm(xp: Any, data: Any, gamma: Any, beta: Any, axis: int = -1, eps: 
 
 def _instance_infer(arrays: Any, params: dict[str, Any]) -> None:
     if arrays[0].ndim < 3:
-        raise MXNetError(f'Error in operator InstanceNorm: expected data with at least 3 axes (batch, channel, spatial), '
-                         f'got shape {arrays[0].shape}')
+        raise MXNetError(f'Error in operator InstanceNorm: expected data with at least 3 axes (batch, channel, '
+                         f'spatial), got shape {arrays[0].shape}')
     _check_vectors('InstanceNorm', arrays, arrays[0].shape[1])
 
 
@@ -232,7 +231,8 @@ def _group_norm(xp: Any, data: Any, gamma: Any, beta: Any, num_groups: int = 1, 
     gamma and beta hold one value per group.
     """
     split, axes, vector = _grouped(data.shape, num_groups)
-    out, mean, deviation, scale = _affine(xp, data.reshape(split), gamma.reshape(vector), beta.reshape(vector), axes, eps)
+    out, mean, deviation, scale = _affine(xp, data.reshape(split), gamma.reshape(vector), beta.reshape(vector), axes,
+                                          eps)
     pair = split[:2]
     return (out.reshape(data.shape), mean.reshape(pair).astype(data.dtype, copy=False),
             deviation.reshape(pair).astype(data.dtype, copy=False), scale)

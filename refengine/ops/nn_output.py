@@ -20,7 +20,8 @@ def no_second_gradient(F: Any, ograds: Any, inputs: Any, outputs: Any, params: d
 
 # ---- SoftmaxOutput ---------------------------------------------------------------------------------------------
 
-_SOFTMAX = {'grad_scale': Float(1.0, 'factor of the gradient'), 'ignore_label': Float(-1.0, 'label that counts as none'),
+_SOFTMAX = {'grad_scale': Float(1.0, 'factor of the gradient'),
+            'ignore_label': Float(-1.0, 'label that counts as none'),
             'multi_output': Bool(False, 'axis 1 holds the classes, the axes after it are positions'),
             'use_ignore': Bool(False, 'samples with ignore_label get no gradient'),
             'preserve_shape': Bool(False, 'the last axis holds the classes'),
@@ -46,8 +47,11 @@ def _softmax_infer(arrays: Any, params: dict[str, Any]) -> None:
         options = [(shape[0], *shape[2:]), (shape[0], prod(shape[2:])), (shape[0], 1, *shape[2:])]
         if label.shape not in options:
             require_shape('SoftmaxOutput', label.shape, options[0])
-    elif label.size != prod(shape[:-1]) if params['preserve_shape'] else label.shape not in ((shape[0],), (shape[0], 1)):
-        require_shape('SoftmaxOutput', label.shape, shape[:-1] if params['preserve_shape'] else (shape[0],))
+    elif params['preserve_shape']:
+        if label.size != prod(shape[:-1]):
+            require_shape('SoftmaxOutput', label.shape, shape[:-1])
+    elif label.shape not in ((shape[0],), (shape[0], 1)):
+        require_shape('SoftmaxOutput', label.shape, (shape[0],))
 
 
 def _softmax_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:

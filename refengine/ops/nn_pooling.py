@@ -48,7 +48,8 @@ class Windows:
 
     def padded_shape(self) -> tuple[int, ...]:
         """The shape of the input with its padding."""
-        return tuple(self.padded[self.axes.index(axis)] if axis in self.axes else n for axis, n in enumerate(self.shape))
+        return tuple(self.padded[self.axes.index(axis)] if axis in self.axes else n
+                     for axis, n in enumerate(self.shape))
 
     def inside(self) -> tuple[slice, ...]:
         """Where the input lies in the padded array."""
@@ -143,36 +144,42 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
     require_float('Pooling', data)
     kernel, ndim = params['kernel'], data.ndim
     if ndim < 3:
-        raise MXNetError('Error in operator Pooling: Input data should be  3D in (batch, channel, x) Or 4D in (batch, channel, '
+        raise MXNetError('Error in operator Pooling: Input data should be  3D in (batch, channel, x) Or 4D in '
+                         '(batch, channel, '
                          f'y, x)  Or 5D in (batch, channel, d, y, x), got shape {shape_text(data.shape)}')
     if not params['global_pool']:
         if not kernel:
             raise MXNetError('Error in operator Pooling: 0D pooling not supported: kernel is required')
         if ndim != len(kernel) + 2:
-            raise MXNetError(f'Error in operator Pooling: Input data should be {_NAMES.get(len(kernel) + 2, "3D to 5D")}, '
+            raise MXNetError(f'Error in operator Pooling: Input data should be '
+                             f'{_NAMES.get(len(kernel) + 2, "3D to 5D")}, '
                              f'got shape {shape_text(data.shape)}')
         for name in ('stride', 'pad'):
             if params[name] and len(params[name]) != len(kernel):
                 raise MXNetError(f'Error in operator Pooling: {name} and kernel should have the same length, got '
                                  f'{params[name]} and {kernel}')
         if any(n < 1 for n in kernel):
-            raise MXNetError(f'value {shape_text(kernel)}for Parameter kernel is invalid, the input shape must be nonzero in '
-                             f'all dimensions')
-        if any(s < 1 for s in params['stride']):
-            raise MXNetError(f'value {shape_text(params["stride"])}for Parameter stride is invalid, the input shape must be '
+            raise MXNetError(f'value {shape_text(kernel)}for Parameter kernel is invalid, the input shape must be '
                              f'nonzero in all dimensions')
+        if any(s < 1 for s in params['stride']):
+            raise MXNetError(f'value {shape_text(params["stride"])}for Parameter stride is invalid, the input shape '
+                             f'must be nonzero in all dimensions')
         w = windows(data.shape, params)
         for n, k, p in zip(w.sizes, w.kernel, w.pad):
             if k > n + 2 * p:
-                raise MXNetError(f'Error in operator Pooling: kernel size ({k}) exceeds input ({n} padded to {n + 2 * p})')
+                raise MXNetError(f'Error in operator Pooling: kernel size ({k}) exceeds input ({n} padded to '
+                                 f'{n + 2 * p})')
             if p >= k or p < 0:
-                raise MXNetError(f'Error in operator Pooling: pad ({p}) must be smaller than kernel ({k}) and not negative')
+                raise MXNetError(f'Error in operator Pooling: pad ({p}) must be smaller than kernel ({k}) and not '
+                                 f'negative')
         if params['pooling_convention'] == 'same':
             if params['pool_type'] != 'max' or ndim != 3:
-                raise MXNetError("Error in operator Pooling: Input data should be 3D in (batch, channel, x). Currently 'same' "
+                raise MXNetError("Error in operator Pooling: Input data should be 3D in (batch, channel, x). "
+                                 "Currently 'same' "
                                  'supports Max Pooling 1-D')
             if any(params['pad']):
-                raise MXNetError('Error in operator Pooling: Same pooling convention disables the use of pad parameter.')
+                raise MXNetError('Error in operator Pooling: Same pooling convention disables the use of pad '
+                                 'parameter.')
     if params['pool_type'] == 'lp':
         if params['p_value'] is None:
             raise MXNetError('Error in operator Pooling: p_value is required for pool_type lp')
@@ -356,8 +363,8 @@ def _max_pooling_select(xp: Any, values: Any, data: Any, output: Any, kernel: tu
               F.Pooling(ograds[0], **{key: value for key, value in params.items() if key != 'data_shape'}),))
 def _sum_pooling_backward(xp: Any, ograd: Any, data_shape: tuple[int, ...] = (), kernel: tuple[int, ...] = (),
                           pool_type: str = 'sum', global_pool: bool = False, pooling_convention: str = 'valid',
-                          stride: tuple[int, ...] = (), pad: tuple[int, ...] = (), count_include_pad: bool | None = None,
-                          layout: str | None = None, **ignored: Any) -> Any:
+                          stride: tuple[int, ...] = (), pad: tuple[int, ...] = (),
+                          count_include_pad: bool | None = None, layout: str | None = None, **ignored: Any) -> Any:
     """Each output gradient added to all elements of its window, divided by their number for avg."""
     w = Windows(data_shape, kernel, stride, pad, pooling_convention, global_pool, layout)
     if pool_type == 'avg':

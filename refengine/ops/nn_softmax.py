@@ -130,8 +130,8 @@ for _name, _sign, _log, _text in (
         ('log_softmax', 1.0, True, 'The logarithm of softmax, computed without underflow.')):
     _length = _name == 'softmax'          # the others take their axis as second argument (release 1.9.1)
     register(_name, inputs=('data', 'length') if _length else ('data',), params=PARAMS, mixed=True,
-             num_inputs=(lambda params: 2 if params['use_length'] else 1) if _length else None, infer=_infer(_name), grad=_grad(_sign, _log),
-             samples=_SAMPLES, rules=('ND-SOFTMAX-001', 'ND-ARITH-013', 'FP16-REDUCE-003'),
+             num_inputs=(lambda params: 2 if params['use_length'] else 1) if _length else None, infer=_infer(_name),
+             grad=_grad(_sign, _log), samples=_SAMPLES, rules=('ND-SOFTMAX-001', 'ND-ARITH-013', 'FP16-REDUCE-003'),
              doc=_text + '\n\nThe maximum is subtracted first. With use_length, elements beyond the length give 0.')(
         _forward(_sign, _log))
 

@@ -11,8 +11,8 @@ from ..op import Enum, Int, register
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
     for data in arrays if params['sample_type'] == 'nearest' else arrays[:1]:
         if data.ndim != 4:
-            raise MXNetError(f'Error in operator UpSampling: input data should be 4D in (batch, channel, y, x), got shape '
-                             f'{data.shape}')
+            raise MXNetError(f'Error in operator UpSampling: input data should be 4D in (batch, channel, y, x), got '
+                             f'shape {data.shape}')
     if params['sample_type'] == 'bilinear' and len(arrays) != 2:
         raise MXNetError(f'Error in operator UpSampling: bilinear needs data and weight, got {len(arrays)} arrays')
 
@@ -26,7 +26,8 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
     scale, og = params['scale'], ograds[0]
     if params['sample_type'] == 'bilinear':
         kernel, pad = _kernel(scale)
-        shared = {'kernel': (kernel, kernel), 'stride': (scale, scale), 'pad': (pad, pad), 'num_group': inputs[0].shape[1]}
+        shared = {'kernel': (kernel, kernel), 'stride': (scale, scale), 'pad': (pad, pad),
+                  'num_group': inputs[0].shape[1]}
         return (F.Convolution(og, inputs[1], num_filter=inputs[0].shape[1], no_bias=True, **shared),
                 F._conv_backward_weight(og, inputs[0], **shared))
     height = inputs[0].shape[2] * scale

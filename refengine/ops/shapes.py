@@ -1,8 +1,8 @@
 """Shape rules that work backwards: unknown dimensions of an operator's inputs from the other inputs and the parameters.
 
-Parameters of blocks may be given with unknown dimensions (0); the operator that uses them knows what they must be. A rule
-receives the shapes of all inputs (None for an input that is not there, 0 for an unknown dimension) and the parsed
-parameters of the operator, and returns the completed shapes.
+Parameters of blocks may be given with unknown dimensions (0); the operator that uses them knows what they must be. A
+rule receives the shapes of all inputs (None for an input that is not there, 0 for an unknown dimension) and the
+parsed parameters of the operator, and returns the completed shapes.
 """
 
 from __future__ import annotations

@@ -39,12 +39,12 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, dataset: Any, batch_size: int | None = None, shuffle: bool = False, sampler: Sampler | None = None,
-                 last_batch: str | None = None, batch_sampler: Any = None,
+    def __init__(self, dataset: Any, batch_size: int | None = None, shuffle: bool = False,
+                 sampler: Sampler | None = None, last_batch: str | None = None, batch_sampler: Any = None,
                  batchify_fn: Callable[[list[Any]], Any] | None = None, num_workers: int = 0, pin_memory: bool = False,
                  pin_device_id: int = 0, prefetch: int | None = None, thread_pool: bool = False, timeout: int = 120,
                  auto_reload: bool = False) -> None:
-        assert timeout > 0, 'timeout must be positive, given {}'.format(timeout)
+        assert timeout > 0, f'timeout must be positive, given {timeout}'
         self._dataset = dataset
         self._pin_memory = pin_memory
         self._pin_device_id = pin_device_id
@@ -81,7 +81,7 @@ class DataLoader:
 
 
 def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
-    """A function that takes whole batches out of arrays at once, where that gives what stacking single samples gives."""
+    """A function that takes whole batches out of arrays, where that gives what stacking samples gives."""
     from .dataset import ArrayDataset
     if isinstance(dataset, np.ndarray | nd.NDArray):
         parts = [dataset]

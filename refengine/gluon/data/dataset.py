@@ -76,8 +76,8 @@ class SimpleDataset(Dataset):
 class ArrayDataset(Dataset):
     """Several arrays of one length side by side: tuples of their elements; plain elements for one array.
 
-    AssertionError for no array or different lengths (rule DATA-SET-004). One-dimensional NDArrays become numpy arrays, so
-    that labels are numpy scalars (rule DATA-SET-005).
+    AssertionError for no array or different lengths (rule DATA-SET-004). One-dimensional NDArrays become numpy
+    arrays, so that labels are numpy scalars (rule DATA-SET-005).
 
     >>> ArrayDataset([1, 2], [3, 4])[1]
     (2, 4)

@@ -47,9 +47,9 @@ from .conv_layers import (
 
 __all__ = [
     'ELU', 'GELU', 'SELU', 'Activation', 'AvgPool1D', 'AvgPool2D', 'AvgPool3D', 'BatchNorm', 'BatchNormReLU', 'Block',
-    'Concatenate', 'Conv1D', 'Conv1DTranspose', 'Conv2D', 'Conv2DTranspose', 'Conv3D', 'Conv3DTranspose', 'Dense', 'Dropout',
-    'Embedding', 'Flatten', 'GlobalAvgPool1D', 'GlobalAvgPool2D', 'GlobalAvgPool3D', 'GlobalMaxPool1D', 'GlobalMaxPool2D',
-    'GlobalMaxPool3D', 'GroupNorm', 'HybridBlock', 'HybridConcatenate', 'HybridLambda', 'HybridSequential', 'Identity',
-    'InstanceNorm', 'Lambda', 'LayerNorm', 'LeakyReLU', 'MaxPool1D', 'MaxPool2D', 'MaxPool3D', 'PReLU', 'ReflectionPad2D',
-    'Sequential', 'SiLU', 'Swish',
+    'Concatenate', 'Conv1D', 'Conv1DTranspose', 'Conv2D', 'Conv2DTranspose', 'Conv3D', 'Conv3DTranspose', 'Dense',
+    'Dropout', 'Embedding', 'Flatten', 'GlobalAvgPool1D', 'GlobalAvgPool2D', 'GlobalAvgPool3D', 'GlobalMaxPool1D',
+    'GlobalMaxPool2D', 'GlobalMaxPool3D', 'GroupNorm', 'HybridBlock', 'HybridConcatenate', 'HybridLambda',
+    'HybridSequential', 'Identity', 'InstanceNorm', 'Lambda', 'LayerNorm', 'LeakyReLU', 'MaxPool1D', 'MaxPool2D',
+    'MaxPool3D', 'PReLU', 'ReflectionPad2D', 'Sequential', 'SiLU', 'Swish',
 ]

@@ -74,7 +74,8 @@ class _BatchNorm(HybridBlock):
 
     def __init__(self, axis: int = 1, momentum: float = 0.9, epsilon: float = 1e-5, center: bool = True,
                  scale: bool = True, fuse_relu: bool = False, use_global_stats: bool = False,
-                 beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones', running_mean_initializer: Any = 'zeros',
+                 beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones',
+                 running_mean_initializer: Any = 'zeros',
                  running_variance_initializer: Any = 'ones', in_channels: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._kwargs = {'axis': axis, 'eps': epsilon, 'momentum': momentum, 'fix_gamma': not scale,
@@ -120,7 +121,8 @@ class BatchNorm(_BatchNorm):
                  gamma_initializer: Any = 'ones', running_mean_initializer: Any = 'zeros',
                  running_variance_initializer: Any = 'ones', in_channels: int = 0, **kwargs: Any) -> None:
         super().__init__(axis, momentum, epsilon, center, scale, False, use_global_stats, beta_initializer,
-                         gamma_initializer, running_mean_initializer, running_variance_initializer, in_channels, **kwargs)
+                         gamma_initializer, running_mean_initializer, running_variance_initializer, in_channels,
+                         **kwargs)
 
 
 class BatchNormReLU(_BatchNorm):
@@ -131,7 +133,8 @@ class BatchNormReLU(_BatchNorm):
                  gamma_initializer: Any = 'ones', running_mean_initializer: Any = 'zeros',
                  running_variance_initializer: Any = 'ones', in_channels: int = 0, **kwargs: Any) -> None:
         super().__init__(axis, momentum, epsilon, center, scale, True, use_global_stats, beta_initializer,
-                         gamma_initializer, running_mean_initializer, running_variance_initializer, in_channels, **kwargs)
+                         gamma_initializer, running_mean_initializer, running_variance_initializer, in_channels,
+                         **kwargs)
 
 
 class Embedding(HybridBlock):

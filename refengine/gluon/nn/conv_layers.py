@@ -15,8 +15,8 @@ def _tuple(value: Any, size: int) -> tuple[int, ...]:
 class _Conv(HybridBlock):
     """What all convolutions share; the shape of the weight follows from the layout."""
 
-    def __init__(self, channels: int, kernel_size: Any, strides: Any, padding: Any, dilation: Any, groups: int, layout: str,
-                 in_channels: int = 0, activation: str | None = None, use_bias: bool = True,
+    def __init__(self, channels: int, kernel_size: Any, strides: Any, padding: Any, dilation: Any, groups: int,
+                 layout: str, in_channels: int = 0, activation: str | None = None, use_bias: bool = True,
                  weight_initializer: Any = None, bias_initializer: Any = 'zeros', op_name: str = 'Convolution',
                  adj: Any = None, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix=prefix, params=params)
@@ -56,7 +56,8 @@ class _Conv(HybridBlock):
         shape = self.weight.shape
         kwargs = self._kwargs
         zero, one = (0,) * len(kwargs['kernel']), (1,) * len(kwargs['kernel'])
-        text = f'{shape[1] if shape[1] else None} -> {shape[0]}, kernel_size={kwargs["kernel"]}, stride={kwargs["stride"]}'
+        text = f'{shape[1] if shape[1] else None} -> {shape[0]}'
+        text += f', kernel_size={kwargs["kernel"]}, stride={kwargs["stride"]}'
         if kwargs['pad'] != zero:
             text += f', padding={kwargs["pad"]}'
         if kwargs['dilate'] != one:
