@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import storage
 from ..base import MXNetError
 from ..device import module_of
 from .codec import Codec
@@ -38,8 +39,8 @@ class TwoBit(Codec):
 
     def quantise(self, gradient: Any, residual: Any) -> Any:
         xp = module_of(gradient)
-        out = xp.empty_like(gradient)
-        if xp is np and gradient.flags.c_contiguous and residual.flags.c_contiguous and out.flags.c_contiguous:
+        out = storage.empty(gradient.shape, gradient.dtype) if xp is np else xp.empty_like(gradient)
+        if xp is np and gradient.flags.c_contiguous and residual.flags.c_contiguous:
             g, r, o = gradient.reshape(-1), residual.reshape(-1), out.reshape(-1)
             for begin in range(0, g.size, BLOCK):
                 end = begin + BLOCK
@@ -58,18 +59,25 @@ class TwoBit(Codec):
     def pack(self, gradient: Any, residual: Any) -> Any:
         xp = module_of(gradient)
         size = gradient.size
-        flat = residual.reshape(-1)
-        xp.add(flat, gradient.reshape(-1), flat)
-        codes = xp.zeros((self.packed_size(size) * 4, 2), 'bool')
-        up = flat >= self.threshold
-        down = flat <= -self.threshold
-        xp.logical_or(up, down, out=codes[:size, 0])
-        codes[:size, 1] = up
-        xp.subtract(flat, self.threshold, out=flat, where=up)
-        xp.add(flat, self.threshold, out=flat, where=down)
-        if flat.base is not residual and not xp.shares_memory(flat, residual):
-            residual[...] = flat.reshape(residual.shape)
-        return xp.packbits(codes.reshape(-1))
+        packed = xp.zeros(self.packed_size(size), 'uint8')
+        if xp is not np or not (gradient.flags.c_contiguous and residual.flags.c_contiguous):
+            self._pack_codes(xp, self.quantise(gradient, residual).reshape(-1), packed)
+            return packed
+        g, r = gradient.reshape(-1), residual.reshape(-1)
+        sent = np.empty(min(BLOCK, size), g.dtype)
+        for begin in range(0, size, BLOCK):
+            end = min(begin + BLOCK, size)
+            self._quantise(np, g[begin:end], r[begin:end], sent[:end - begin])
+            self._pack_codes(np, sent[:end - begin], packed[begin // 4:-(-end // 4)])
+        return packed
+
+    @staticmethod
+    def _pack_codes(xp: Any, sent: Any, packed: Any) -> None:
+        """The codes of quantised values: a bit for "not zero" and one for "positive"."""
+        bits = xp.empty((sent.size, 2), 'bool')
+        xp.not_equal(sent, 0, out=bits[:, 0])
+        xp.greater(sent, 0, out=bits[:, 1])
+        packed[:-(-sent.size // 4)] = xp.packbits(bits.reshape(-1))
 
     def unpack(self, packed: Any, size: int) -> Any:
         xp = module_of(packed)

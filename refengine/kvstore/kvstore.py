@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import compression, device, engine, env, optimizer
+from .. import compression, device, engine, env
 from ..base import MXNetError
 from ..context import cpu
 from ..dispatch import wrap
 from ..ndarray import NDArray
-from ..optimizer import flat, state_file
+from ..optimizer import flat, get_updater, state_file
 from . import keys, reduce
 from .base import KVStoreBase
 
@@ -191,9 +191,9 @@ class KVStore(KVStoreBase):
 
     # ---- optimizer and compression ---------------------------------------------------------------------------
 
-    def set_optimizer(self, optimizer_: Any = None, **given: Any) -> None:
+    def set_optimizer(self, optimizer: Any) -> None:
         """Update stored values with an optimizer from now on: every push is a step (rule KV-UPD-004)."""
-        self._set_updater(optimizer.get_updater(given.get('optimizer', optimizer_)))
+        self._set_updater(get_updater(optimizer))
 
     def _set_updater(self, updater: Any) -> None:
         """Call ``updater(key, sum of the values, stored)`` at every push; str keys arrive as bytes (KV-UPD-002)."""

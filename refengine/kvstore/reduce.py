@@ -54,17 +54,19 @@ def add_up(arrays: Sequence[Any], ctx: Any, out: Any = None, copies: Sequence[An
     count = len(arrays)
     parts, total, targets = flat[:count], flat[count], flat[count + 1:]
     size = total.size
-    alone = not targets and all(total is not p for p in flat[:count])
+    # results may be inputs too: a sum is then complete before any of it is written
+    apart = not targets and all(out is not a for a in arrays)
+    buffer = None if apart else np.empty(min(BLOCK, size), total.dtype)
     for begin in range(0, size, BLOCK):
         end = min(begin + BLOCK, size)
-        block = total[begin:end] if alone else np.empty(end - begin, total.dtype)
+        block = total[begin:end] if buffer is None else buffer[:end - begin]
         if count == 1:
             block[...] = parts[0][begin:end]
         else:
             np.add(parts[0][begin:end], parts[1][begin:end], block)
             for part in parts[2:]:
                 np.add(block, part[begin:end], block)
-        if not alone:
+        if buffer is not None:
             total[begin:end] = block
         for target in targets:
             target[begin:end] = block
