@@ -137,7 +137,7 @@ class Extract:
 
     def _pruned(self, node: Definition) -> Definition:
         """Without ``@case``, and of a class to be thinned out only the methods to keep."""
-        node = copy.deepcopy(node)
+        node = copy.copy(node)  # the parts stay shared: only its lists are replaced
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = [item for item in node.decorator_list if not is_registration(item)]
         elif isinstance(node, ast.ClassDef) and node.name in self.keep:
@@ -212,6 +212,7 @@ def is_registration(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "case"
 
 
+@cache
 def _is_module(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None

@@ -7,7 +7,6 @@ the engine cannot do is skipped, and a failure that the inventory records of a r
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """One bench of workers for the whole run."""
     if config.getoption("--engine", None):
         config.stash[_BENCH] = Bench(config.getoption("--engine"), config.getoption("--engines-file"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the engine; that it does not start is told once, and not by every file."""
+    bench = session.config.stash.get(_BENCH, None)
+    if bench is not None:
+        bench.start()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -69,7 +75,6 @@ class Bench:
 
     def cases(self, module: str) -> list[CaseInfo]:
         """The cases of one module of the suite, in order."""
-        self._started()
         found: list[CaseInfo] = self._state["modules"].get(module, [])
         return found
 
@@ -79,7 +84,6 @@ class Bench:
         from conformance.lane import Lane
         from conformance.schedule import Schedule
 
-        self._started()
         engine, session = self._state["engine"], self._state["session"]
         explained = judge.explained(engine, session.rules, ())
         aside = session.unsupported(case, self._state["able"])
@@ -104,9 +108,8 @@ class Bench:
             if key in self._state:
                 self._state.pop(key).close()
 
-    def _started(self) -> None:
-        if self._state:
-            return
+    def start(self) -> None:
+        """Provide and start the engine, and learn its cases."""
         from conformance.engine import find_engine
         from conformance.engines import interpreter_for
         from conformance.errors import ConformError
@@ -126,11 +129,11 @@ class Bench:
             check_suite(cases, session.rules)
         except ConformError as fault:
             raise pytest.UsageError(str(fault)) from None
-        modules: dict[str, list[CaseInfo]] = {}
+        modules: dict[str, list[CaseInfo]] = {}  # by the module of the suite
         for case in cases:
             modules.setdefault(case.module, []).append(case)
         self._state.update(engine=engine, session=session, interpreter=interpreter, modules=modules,
-                           able=engine.able(ready["declared"], ready["detected"]), began=time.monotonic())
+                           able=engine.able(ready["declared"], ready["detected"]))
 
 
 _BENCH = pytest.StashKey[Bench]()

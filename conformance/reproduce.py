@@ -248,10 +248,11 @@ def _title(text: str) -> str:
 
 
 def _spaced(blocks: list[str]) -> list[str]:
-    return ["\n" + block if block.startswith(("def ", "class ", "@")) else block for block in blocks]
+    """Blank lines above definitions, and no remarks that are for this project's own tools."""
+    plain = [re.sub(r"  # (noqa|type): .*", "", block) for block in blocks]
+    return ["\n" + block if block.startswith(("def ", "class ", "@")) else block for block in plain]
 
 
 def _laid_out(parts: list[str]) -> str:
-    """The parts with one or two blank lines between them, without the remarks that are for this project's own tools."""
-    text = "\n\n".join(part.rstrip("\n") for part in parts if part)
-    return re.sub(r"  # (noqa|type): .*", "", re.sub(r"\n{4,}", "\n\n\n", text)) + "\n"
+    """The parts with one or two blank lines between them."""
+    return re.sub(r"\n{4,}", "\n\n\n", "\n\n".join(part.rstrip("\n") for part in parts if part)) + "\n"

@@ -42,7 +42,8 @@ def statuses(release: str, **status: str) -> dict[str, Rule]:
 def mini_engine(module: str, **fields: Any) -> Engine:
     """The miniature engine of that name."""
     given: dict[str, Any] = {
-        "name": module, "module": module, "path": (str(HERE / "engines"),), "capabilities": frozenset(), "timeouts": Timeouts(20.0, 1.5),
+        "name": module, "module": module, "path": (str(HERE / "engines"),), "capabilities": frozenset(),
+        "timeouts": Timeouts(20.0, 1.5),
     }
     return Engine(**{**given, **fields})
 

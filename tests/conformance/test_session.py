@@ -100,7 +100,7 @@ def test_mutant_breaks_the_engine(tmp_path: Path) -> None:
 
 
 def test_unknown_mutant_is_told() -> None:
-    with pytest.raises(HarnessFault, match="no mutant 'small.none'"):
+    with pytest.raises(HarnessFault, match=r"no mutant 'small\.none'"):
         run_mini("sound", mutant="small.none")
 
 
