@@ -19,6 +19,7 @@ from .creation import (
     concatenate,
     empty,
     eye,
+    from_numpy,
     full,
     full_like,
     linspace,
