@@ -26,7 +26,8 @@ _LAZY = {
     'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
-    'dispatch': 'dispatch', 'env': 'env', 'compat': 'compat', 'kernels': 'kernels', 'rnd': 'random',
+    'dispatch': 'dispatch', 'env': 'env', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
+    'rnd': 'random',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 

@@ -20,6 +20,9 @@ _ndarray = np.ndarray
 _error_state = device.error_state
 _ignored = device.ERRORS_IGNORED
 
+_LARGE = 4096
+"""From this size on an accelerated kernel may be worth its import."""
+
 NDArray: Any = None
 """The default class of results; the front end sets it."""
 
@@ -114,8 +117,21 @@ def record(op: Any, params: Any, inputs: Sequence[Any], arrays: Sequence[Any], o
     return entry
 
 
+_pending_kernels = True
+
+
+def _load_kernels() -> None:
+    """Accelerated kernels are imported when the first large array comes along, not with the package."""
+    global _pending_kernels
+    _pending_kernels = False
+    from . import kernels
+    kernels.load()
+
+
 def compute(op: Operator, xp: Any, arrays: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, ...]:
     """Run a kernel or the generic body on raw arrays; execution errors mark the results as failed."""
+    if _pending_kernels and arrays and arrays[0].size >= _LARGE:
+        _load_kernels()
     failure = engine.failure_of(arrays)
     if failure is not None:
         arrays = [a.view(np.ndarray) if type(a) is engine.FailedArray else a for a in arrays]
@@ -137,9 +153,6 @@ def compute(op: Operator, xp: Any, arrays: Sequence[Any], params: Mapping[str, A
     return outputs
 
 
-_EMPTY: dict[str, Any] = {}
-
-
 def _short(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Any:
     """The short way of ``invoke`` for plain operators on healthy host arrays; None when it does not apply."""
     params = op.parse(given) if given or op.needs else op.defaults
@@ -159,6 +172,8 @@ def _short(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Any
                 return None
         if op.same_shape:
             return None
+    if _pending_kernels and x.size >= _LARGE:
+        _load_kernels()
     token = _error_state.set(_ignored)
     try:
         data = _with_kernels(op, np, *arrays, **params) if op.kernels else op.forward(np, *arrays, **params)

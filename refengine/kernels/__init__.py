@@ -9,22 +9,27 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from .. import env
+from .. import dispatch, env
 
-_loaded = False
+loaded = False
+"""Whether the kernels were asked for; large operators ask once."""
 
 
 def load() -> list[str]:
     """Import every kernel module whose libraries are installed, once; returns the names of those that are in use."""
-    global _loaded
-    if _loaded or env.get('REFENGINE_KERNELS') == 'off':
+    global loaded
+    if loaded:
         return []
-    _loaded = True
-    names = []
+    loaded = True
+    names: list[str] = []
+    if env.get('REFENGINE_KERNELS') == 'off':
+        return names
     for found in pkgutil.iter_modules(__path__):
         try:
             importlib.import_module(f'{__name__}.{found.name}')
         except ImportError:
             continue        # an optional library is missing; the generic body does the work
         names.append(found.name)
+    if names:
+        dispatch.raw.cache_clear()      # its functions were bound to the generic bodies
     return names

@@ -54,7 +54,7 @@ from .ndarray import NDArray, waitall
 
 _methods.install(NDArray)
 
-_SUBMODULES = ('contrib', 'linalg', 'random', 'image', 'sparse', 'op', '_internal', 'exchange', 'utils', 'numpy_ops')
+_SUBMODULES = ('contrib', 'linalg', 'random', 'image', 'sparse', 'op', '_internal', 'exchange', 'utils')
 _UTILS = ('save', 'load', 'load_frombuffer')
 _HIDDEN = ('_contrib_', '_linalg_', '_random_', '_image_', '_sparse_')
 
@@ -66,7 +66,7 @@ def __getattr__(name: str) -> Any:
         from . import utils
         value = getattr(utils, name)
     elif name in ('to_dlpack_for_read', 'to_dlpack_for_write', 'from_dlpack', 'histogram', 'split_v2', 'stride',
-                  'debug_print', 'imdecode'):
+                  'debug_print'):
         from . import extra
         value = getattr(extra, name)
     else:
@@ -85,7 +85,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     'NDArray', 'add', 'arange', 'array', 'broadcast_axes', 'concatenate', 'divide', 'empty', 'equal', 'eye',
-    'full', 'full_like', 'greater', 'greater_equal', 'hypot', 'lesser', 'lesser_equal', 'linspace',
+    'from_numpy', 'full', 'full_like', 'greater', 'greater_equal', 'hypot', 'lesser', 'lesser_equal', 'linspace',
     'logical_and', 'logical_or', 'logical_xor', 'maximum', 'minimum', 'modulo', 'moveaxis', 'multiply',
     'ndarray', 'not_equal', 'onehot_encode', 'ones', 'power', 'subtract', 'true_divide', 'waitall', 'zeros',
 ]  # operators come on top of these, see __dir__

@@ -122,7 +122,7 @@ def _add_n(xp: Any, *args: Any) -> Any:
     """The sum of arrays of one shape."""
     if len(args) == 1:
         return args[0].copy()
-    total = args[0] + args[1]
+    total = xp.add(args[0], args[1], out=storage.empty(args[0].shape, args[0].dtype) if xp is np else None)
     for other in args[2:]:
         total += other
     return total

@@ -176,7 +176,8 @@ def _pair_body(name: str, row: Row) -> Callable[..., Any]:
         if out is not None and (out.shape != shape or out.dtype != lhs.dtype):
             out = None
         if out is None and lhs.dtype.itemsize * lhs.size >= storage.LARGE and xp is np:
-            out = storage.empty_in_order(shape, lhs.dtype, lhs) if lhs.shape == shape else storage.empty(shape, lhs.dtype)
+            out = storage.empty_in_order(shape, lhs.dtype, lhs) if lhs.shape == shape else storage.empty(shape,
+                                                                                                         lhs.dtype)
         return body(xp, lhs, rhs, out)
 
     return forward

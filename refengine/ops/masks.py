@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import storage
 from ..base import LateError, MXNetError, shape_text
 from ..op import Bool, Float, Int, register
 from .gather import whole_indices
@@ -52,14 +53,18 @@ def _clip_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
 
 @register('clip', params={'a_min': Float(), 'a_max': Float()}, grad=_clip_grad, rules=('ND-CLIP-001',),
           samples=((((2, 3),), {'a_min': -0.4, 'a_max': 0.3}),))
-def _clip(xp: Any, data: Any, a_min: float = 0.0, a_max: float = 0.0) -> Any:
+def _clip(xp: Any, data: Any, a_min: float = 0.0, a_max: float = 0.0, out: Any = None) -> Any:
     """Elements below a_min raised to it and above a_max lowered to it; NaN stays."""
     kind = data.dtype.type
     low = kind(a_min) if data.dtype.kind == 'f' else kind(max(a_min, float(np.iinfo(kind).min)))
     high = kind(a_max) if data.dtype.kind == 'f' else kind(min(a_max, float(np.iinfo(kind).max)))
     if low > high:      # the upper bound is looked at first
         return xp.where(data > high, high, xp.where(data < low, low, data))
-    return xp.minimum(xp.maximum(data, low), high)
+    if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
+        out = None
+    if out is None and xp is np and data.nbytes >= storage.LARGE:
+        out = storage.empty(data.shape, data.dtype)
+    return xp.clip(data, low, high, out=out)
 
 
 @register('_contrib_boolean_mask', inputs=('data', 'index'), mixed=True, params={'axis': Int(0)},

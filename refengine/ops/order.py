@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .. import storage
 from ..base import MXNetError, shape_text
 from ..op import Int, Shape, normal_axis, register
 
@@ -18,6 +21,10 @@ def _transpose_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any)
     return (F.transpose(ograds[0], axes=tuple(inverse)),)
 
 
+def _ordered(xp: Any, view: Any) -> Any:
+    return storage.rowmajor(view) if xp is np else xp.ascontiguousarray(view)
+
+
 @register('transpose', params={'axes': Shape((), 'the new order of the axes; none reverses them')},
           grad=_transpose_grad,
           samples=((((2, 3, 4),), {}), (((2, 3, 4),), {'axes': (1, 2, 0)})), rules=('ND-TRANS-002', 'ND-TRANS-003'))
@@ -26,7 +33,7 @@ def _transpose(xp: Any, data: Any, axes: tuple[int, ...] = ()) -> Any:
     if axes and sorted(axes) != list(range(data.ndim)):
         raise MXNetError(f'Operator transpose: axes {axes} are no permutation of the {data.ndim} axes of the input '
                          f'{shape_text(data.shape)}')
-    return xp.ascontiguousarray(data.transpose(axes or None))
+    return _ordered(xp, data.transpose(axes or None))
 
 
 @register('swapaxes', 'SwapAxis', params={'dim1': Int(0), 'dim2': Int(0)},
@@ -36,7 +43,7 @@ def _swapaxes(xp: Any, data: Any, dim1: int = 0, dim2: int = 0) -> Any:
     """Two axes exchanged."""
     for axis in (dim1, dim2):
         normal_axis(axis, data.ndim, f'Operator SwapAxis: axis {axis} is out of range for {data.ndim} dimensions')
-    return xp.ascontiguousarray(data.swapaxes(dim1, dim2))
+    return _ordered(xp, data.swapaxes(dim1, dim2))
 
 
 @register('reverse', 'flip', params={'axis': Shape(doc='the axes to reverse')}, samples=((((2, 3),), {'axis': (1,)}),),

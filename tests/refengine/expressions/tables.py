@@ -49,8 +49,8 @@ def inplace(x, code, other):
 '''
 
 UNARY = ('relu sigmoid softsign reciprocal abs sign round rint ceil floor trunc fix square sqrt rsqrt cbrt rcbrt exp '
-         'expm1 log log10 log2 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh degrees radians '
-         'erf erfinv gamma gammaln logical_not negative softmax log_softmax').split()
+         'expm1 log log10 log2 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh degrees '
+         'radians erf erfinv gamma gammaln logical_not negative softmax log_softmax').split()
 REDUCTIONS = 'sum mean prod max min nansum nanprod norm argmax argmin'.split()
 SHAPES = ('(0,-1) (-1,0) (-2,) (0,-2) (6,1,-2) (4,0,2) (0,0,0,1) (-3,4) (0,-3) (-3,-2) (-4,1,2,-2) '
           '(2,-4,-1,3,-2) (-4,2,-1,-2) (-1,) (24,) (2,-1) (0,0,-1) (0,0,0,0) (-3,) (0,0,-3) (-4,2) (-1,-1) (5,5) '
