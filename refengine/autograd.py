@@ -166,8 +166,13 @@ def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool 
 
 
 def get_symbol(x: Any) -> Any:
-    """The recorded graph of an array as a Symbol."""
-    from . import symbol
+    """The recorded graph of an array as a Symbol; MXNetError as long as the engine has no symbol front end."""
+    from .dispatch import NDArray
+    assert isinstance(x, NDArray), f'get_symbol: Invalid argument type, expecting NDArray, got {type(x)}'
+    try:
+        from . import symbol
+    except ImportError:
+        raise MXNetError('this engine has no symbol front end yet (capability "symbol")') from None
     return symbol.from_tape(x)
 
 
