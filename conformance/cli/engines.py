@@ -15,7 +15,10 @@ from conformance.errors import UsageFault
 
 
 @click.command(
-    "engines", epilog="Examples:  conform engines   |   conform engines --install mxnet-1.9.1",
+    "engines", epilog="""\b
+Examples:
+  conform engines
+  conform engines --install mxnet-1.9.1""",
 )
 @click.argument("names", nargs=-1)
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 @click.command(
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    epilog="Examples:  conform exec --engine mxnet-1.9.1 train.py   |   "
-    "conform exec --engine refengine train.py --epochs 3",
+    epilog="""\b
+Examples:
+  conform exec --engine mxnet-1.9.1 train.py
+  conform exec --engine refengine train.py --epochs 3""",
 )
 @click.option("--engine", "name", required=True, metavar="NAME", help="Engine from the table, entry point, or module.")
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")

@@ -37,31 +37,31 @@ class Shard(click.ParamType[tuple[int, int]]):
         return int(number), int(of)
 
 
-@click.command(
-    "run", context_settings={"max_content_width": 110},
-    epilog="Examples:  conform run --engine refengine --engine mxnet-1.9.1   |   "
-    "conform run --engine mypackage.mx --rule 'TRAINER-*' --waivers waivers.toml",
-)
+@click.command("run", epilog="""\b
+Examples:
+  conform run --engine refengine --engine mxnet-1.9.1
+  conform run --engine mypackage.mx --rule 'TRAINER-*' --waivers waivers.toml""")
 @click.option("--engine", "engines", multiple=True, required=True, metavar="NAME",
-              help="Engine from the table, entry point, or module; may be given again.")
+              help="Engine: from the table, entry point, or module; repeatable.")
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")
-@click.option("--rule", "patterns", multiple=True, metavar="GLOB", help="Only rules or cases whose id matches.")
+@click.option("--rule", "patterns", multiple=True, metavar="GLOB", help="Rules or cases whose id matches; repeatable.")
 @click.option("--area", "areas", multiple=True, type=click.Choice(AREAS), metavar="AREA", help="Only this area.")
-@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this level.")
-@click.option("--last-failed", is_flag=True, help="Only what did not pass in the last result in --output.")
-@click.option("--shard", type=Shard(), help="Only the i-th of n parts.")
-@click.option("--list", "listing", is_flag=True, help="Print the ids of the selected cases and run none.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Workers at once.")
+@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), metavar="LEVEL",
+              help="Only MUST, SHOULD or MAY; repeatable.")
+@click.option("--last-failed", is_flag=True, help="What did not pass in the last result in --output.")
+@click.option("--shard", type=Shard(), help="The i-th of n parts.")
+@click.option("--list", "listing", is_flag=True, help="Print the selected cases and run none.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", default=1, help="Workers at once. [default: 1]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each case.")
 @click.option("--waivers", type=click.Path(dir_okay=False, path_type=Path), help="TOML file of waivers.")
 @click.option("--strict", is_flag=True, help="A waiver for what passes now makes the run fail.")
-@click.option("--isolation", type=click.Choice(["process", "none"]), default="process", show_default=True,
-              help="none: in this very process, unprotected, for a debugger.")
-@click.option("--mutant", metavar="ID", help="Break the engine in this way first (see `conform mutants`).")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True,
-              help="What to print on stdout.")
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True,
-              help="Folder for ENGINE.jsonl and report.html.")
+@click.option("--isolation", type=click.Choice(["process", "none"]), default="process", metavar="HOW",
+              help="process, or none: in this process, for a debugger.")
+@click.option("--mutant", metavar="ID", help="Break the engine so first (conform mutants --list).")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", metavar="FORM",
+              help="terminal, markdown, json, junit or ctrf, on stdout.")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), metavar="FOLDER",
+              help="For ENGINE.jsonl, report.html. [default: results]")
 def command(
     engines: tuple[str, ...], engines_file: Path | None, patterns: tuple[str, ...], areas: tuple[str, ...],
     levels: tuple[str, ...], last_failed: bool, shard: tuple[int, int] | None, listing: bool, jobs: int,
@@ -83,6 +83,8 @@ def command(
     found = tuple(find_engine(name, engines_file) for name in dict.fromkeys(engines))
     if isolation == "none" and len(found) > 1:
         raise UsageFault("--isolation none runs one engine, in this process", "Give one --engine.")
+    if mutant is not None:
+        _check_mutant(mutant)
     options = Options(
         selection=Selection(patterns, areas, levels, None, shard), jobs=jobs, timeout=timeout, isolation=isolation,
         smoke=isolation == "process", waivers=read_waivers(waivers, today()) if waivers else (), mutant=mutant,
@@ -95,6 +97,17 @@ def command(
         parts = conduct(plan, observer)
     _show(parts, form, output)
     raise SystemExit(int(exit_code(parts)))
+
+
+def _check_mutant(identifier: str) -> None:
+    from conformance.catalogue import load_catalogue
+    from conformance.rule import near_names
+
+    known = load_catalogue().mutants
+    if identifier not in known:
+        near = near_names(identifier, known, 3)
+        raise UsageFault(f"unknown mutant {identifier!r}", f"Near: {', '.join(near)}" if near else
+                         "See `conform mutants --list`.")
 
 
 def _list(plan: Plan) -> None:

@@ -10,7 +10,10 @@ from conformance.errors import EngineFault
 
 
 @click.command(
-    "smoke", epilog="Examples:  conform smoke --engine mxnet-1.9.1   |   conform smoke --engine mypackage.mx"
+    "smoke", epilog="""\b
+Examples:
+  conform smoke --engine mxnet-1.9.1
+  conform smoke --engine mypackage.mx"""
 )
 @click.option("--engine", "engines", multiple=True, required=True, metavar="NAME", help="May be given again.")
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")

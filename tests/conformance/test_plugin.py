@@ -19,7 +19,9 @@ def run_pytest(folder: Path, *arguments: str, plugin: bool = True) -> subprocess
     path = os.pathsep.join([str(ROOT), str(folder), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "pytest", *given, "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments],
-        cwd=folder, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "140"}, capture_output=True, text=True, check=False)
+        cwd=folder, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "140"}, capture_output=True, text=True,
+        check=False,
+    )
 
 
 def test_each_case_is_an_item(tmp_path: Path) -> None:
