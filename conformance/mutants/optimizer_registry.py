@@ -73,14 +73,11 @@ def last_counter_is_num_update(mx):
     wrap(mx.optimizer.Optimizer, "_update_count", make)
 
 
-def shared_counters(mx):
-    name = "_set_current_context" if hasattr(mx.optimizer.Optimizer, "_set_current_context") else "_set_current_device"
-    return name, (lambda select: lambda self, device: select(self, 0))
-
-
 @mutant("OPT-COUNT-002")
 def devices_share_their_counters(mx):
-    wrap(mx.optimizer.Optimizer, *shared_counters(mx))
+    for name in ("_set_current_context", "_set_current_device"):  # one method under the name of either release
+        if hasattr(mx.optimizer.Optimizer, name):
+            wrap(mx.optimizer.Optimizer, name, lambda select: lambda self, device: select(self, 0))
 
 
 @mutant("OPT-COUNT-004", "LRSCHED-TRAIN-001")
