@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   conform reproduce TRAINER-STALE-001 --engine mxnet-1.9.1 > show.py
-  conform reproduce 'OPT-ADAM-001/two_updates[plain]' --engine mypackage.mx --to show.py""",
+  conform reproduce OPT-ADAM-001 --engine mypackage.mx --to show.py""",
 )
 @click.argument("identifier", metavar="RULE|CASE")
 @click.option("--engine", "name", required=True, metavar="NAME", help="Engine from the table, entry point, or module.")
