@@ -1,0 +1,1 @@
+"""Cases of the legacy arrays, `mx.nd`: making, indexing, computing, joining and exchanging them."""
