@@ -50,6 +50,7 @@ def test_sound_engine_passes_everything() -> None:
         ("leaves_child", "crash", "exit status 1"),
         ("hangs", "timeout", "no end within 1.5 s"),
         ("hangs_in_c", "timeout", "no end within 1.5 s"),
+        ("floods_forever", "timeout", "no end within 1.5 s"),
         ("garbles", "crash", "wrote into the harness's own pipe"),
         ("closes", "crash", ""),
         ("floods", "fail", "expected 8, got 9"),
