@@ -23,6 +23,8 @@ class _Settled(BaseException):
 class Pending:
     """Stands for a parameter of unknown shape; an operator that can tell the shape replaces it."""
 
+    __array_priority__ = 2000.0  # arithmetic with an array is decided here
+
     def __init__(self, parameter: Any, tracker: Tracker) -> None:
         self._parameter = parameter
         self._tracker = tracker

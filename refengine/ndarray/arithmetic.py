@@ -44,6 +44,10 @@ _BINARY: dict[str, tuple[str, str, str | None, Any]] = {
     'le': ('broadcast_lesser_equal', '_lesser_equal_scalar', None, _compare(np.less_equal)),
 }
 
+_INPLACE_VERBS = {'add': 'add to', 'sub': 'subtract from', 'mul': 'multiply to', 'truediv': 'divide from',
+                  'mod': 'take modulo from'}
+"""What the in-place operators do, in the words of the error for a read-only array."""
+
 _SCALARS = (int, float, np.generic)
 
 
@@ -113,6 +117,8 @@ def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable
             return invoke(pair, (self, other), {})
         if isinstance(other, _SCALARS):
             return invoke(scalar, (self,), {'scalar': other})
+        if getattr(other, '__array_priority__', 0) > self.__array_priority__:
+            return NotImplemented         # the other one knows what to do with an array
         raise _refuse(other)
 
     return method
@@ -127,7 +133,7 @@ def _reflected(scalar_name: str) -> Callable[..., Any]:
     return method
 
 
-def _inplace(pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
+def _inplace(pair_name: str, scalar_name: str, fast: Any, verb: str) -> Callable[..., Any]:
     error_state, ignored = device.error_state, device.ERRORS_IGNORED
 
     def method(self: Any, other: Any) -> Any:
@@ -135,6 +141,8 @@ def _inplace(pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
         if recording and dispatch.in_graph(self):
             raise MXNetError(IN_GRAPH)
         x = self._data
+        if x.__class__ is np.ndarray and not x.flags.writeable:
+            raise ValueError(f'trying to {verb} a readonly NDArray')
         if isinstance(other, dispatch.NDArray):
             if recording and dispatch.in_graph(other):
                 raise MXNetError(INPLACE_RECORDED)
@@ -179,8 +187,8 @@ def install(cls: type) -> None:
             method = _reflected(reflected)
             method.__name__ = f'__r{name}__'
             setattr(cls, method.__name__, method)
-        if name in ('add', 'sub', 'mul', 'truediv', 'mod'):
-            method = _inplace(pair, scalar, fast)
+        if name in _INPLACE_VERBS:
+            method = _inplace(pair, scalar, fast, _INPLACE_VERBS[name])
             method.__name__ = f'__i{name}__'
             setattr(cls, method.__name__, method)
     cls.__neg__ = _negative          # type: ignore[attr-defined]

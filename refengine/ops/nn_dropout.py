@@ -26,7 +26,7 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
 
 
 @register('Dropout', inputs=('data',), num_outputs=2, visible=1, infer=_infer, grad=_grad,
-          params={'p': Float(0.5, 'probability of an element to become 0', low=0.0, high=1.0),
+          params={'p': Float(0.5, 'probability of an element to become 0', low=0, high=1),
                   'mode': Enum(('training', 'always'), 'training', 'when elements are dropped'),
                   'axes': Shape((), 'along these axes one decision holds for all elements'),
                   'cudnn_off': Bool(False, none=True)},
