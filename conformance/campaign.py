@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import datetime
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance import result
-from conformance.catalogue import load_catalogue
+from conformance.catalogue import Catalogue, load_catalogue
 from conformance.engine import Engine
 from conformance.errors import ConformError, EngineFault
 from conformance.exit_codes import ExitCode, gravest
 from conformance.judge import Judgement, judge
-from conformance.rule import Rule, load_rules
 from conformance.session import Observer, Options, Run, Session
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
 
     Raises ConformError for what is wrong with the plan itself: a faulty suite, waivers, patterns.
     """
-    rules = load_rules()
+    catalogue = load_catalogue()  # first, so that a faulty suite is told before anything has run
     jobs = max(1, plan.options.jobs)
     at_once = min(jobs, len(plan.engines))
     each = replace(plan.options, jobs=max(1, jobs // at_once))
@@ -75,12 +74,12 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
             only = result.last_failed(plan.path(engine))
             options = replace(each, selection=replace(each.selection, only=only))
         try:
-            run = Session(engine, rules, options, observer).run()
+            run = Session(engine, catalogue.rules, options, observer).run()
         except EngineFault as fault:
             return Finished(engine, fault=fault)
         if run.interrupted:
             stop.set()
-        return _kept(plan, engine, run, rules, options)
+        return _kept(plan, engine, run, catalogue, options)
 
     if at_once == 1:
         return [part(engine) for engine in plan.engines]
@@ -88,9 +87,9 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
         return list(pool.map(part, plan.engines))
 
 
-def _kept(plan: Plan, engine: Engine, run: Run, rules: Mapping[str, Rule], options: Options) -> Finished:
+def _kept(plan: Plan, engine: Engine, run: Run, catalogue: Catalogue, options: Options) -> Finished:
+    rules = catalogue.rules
     judgement = judge(engine, rules, run.results, options.waivers, plan.strict, run.fault is not None, run.interrupted)
-    catalogue = load_catalogue()
     mutants = {rule: [mutant.id for mutant in found] for rule, found in catalogue.mutants_of.items()}
     path = plan.path(engine)
     lines = result.records(run, judgement, rules, mutants, catalogue.pending, _stated(options, plan))
