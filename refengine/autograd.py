@@ -237,11 +237,14 @@ def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) ->
     entry = put(_FunctionRecord(type(function).__name__, len(results)), {}, inputs, [a._data for a in inputs],
                 [r._data for r in results], results, results[0]._ctx)
     if entry is not None:
-        entry.backward = _function_backward(function, [(r.shape, r._data.dtype, r._ctx) for r in results], len(inputs))
+        entry.backward = _function_backward(function, [(r.shape, r._data.dtype, r._ctx) for r in results],
+                                            [a.shape for a in inputs])
     return outputs
 
 
-def _function_backward(function: Function, described: list[Any], count: int) -> Callable[..., Any]:
+def _function_backward(function: Function, described: list[Any], shapes: list[Any]) -> Callable[..., Any]:
+    count = len(shapes)
+
     def run(node: Any, ograds: list[Any]) -> list[Any]:
         recorded = any(g is not None and hasattr(g, '_node') for g in ograds)
         wrapped = []
@@ -262,6 +265,7 @@ def _function_backward(function: Function, described: list[Any], count: int) -> 
             for gradient in result:
                 if not hasattr(gradient, '_data'):
                     raise TypeError(f'{type(function).__name__}.backward must return NDArrays, got {type(gradient)}')
+            result = [g if g.shape == shape else g.broadcast_to(shape) for g, shape in zip(result, shapes)]
         except Exception as error:
             sys.stdout.write(f'Error in Function.backward: {traceback.format_exc()}\n')
             raise MXNetError(f'Error in Function.backward of {type(function).__name__}: {error!r}') from error

@@ -1,0 +1,1 @@
+"""Cases of automatic differentiation: recording, variables, the walk back, and functions written in Python."""
