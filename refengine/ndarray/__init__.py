@@ -69,6 +69,8 @@ def __getattr__(name: str) -> Any:
                   'debug_print'):
         from . import extra
         value = getattr(extra, name)
+    elif name == 'Custom':
+        from .custom import Custom as value
     else:
         op = _registry.get(name)
         if op is None:
