@@ -20,6 +20,7 @@ COMMANDS = {
     "exec": "conformance.cli.exec_",
     "rules": "conformance.cli.rules",
     "explain": "conformance.cli.explain",
+    "parity": "conformance.cli.parity",
     "mutants": "conformance.cli.mutants",
     "reproduce": "conformance.cli.reproduce",
     "report": "conformance.cli.report",
