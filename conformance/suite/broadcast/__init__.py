@@ -1,0 +1,1 @@
+"""Cases of broadcasting: which shapes go together, what comes of them, and the gradients."""
