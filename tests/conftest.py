@@ -1,7 +1,8 @@
 """Shared by all tests: which outside things must be there.
 
 Tests marked ``needs_mxnet`` install a real release by themselves; they are skipped only where no interpreter for it
-exists. Tests marked ``needs_chromium`` need a browser. GLUON_CONFORMANCE_REQUIRE=mxnet,chromium turns a skip into a failure.
+exists. Tests marked ``needs_chromium`` need a browser. The variable
+GLUON_CONFORMANCE_REQUIRE=mxnet,chromium turns a skip into a failure.
 """
 
 import os

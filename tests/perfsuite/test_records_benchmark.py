@@ -1,8 +1,8 @@
 """The benchmark records under pytest-benchmark, at their quick sizes: right before and after, and timed in between."""
 
 import pytest
-import refengine
 
+import refengine
 from perfsuite.record import FAMILIES, load_records
 
 RECORDS = load_records()

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+
 import refengine as mx
 from refengine import storage
 
