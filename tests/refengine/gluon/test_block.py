@@ -263,7 +263,8 @@ class TestFiles:
     def test_shape_and_dtype(self, saved):
         with pytest.raises(AssertionError, match=r'shape incompatible expected \(3, 5\) vs saved \(3, 4\)'):
             three(5).load_parameters(saved[1])
-        with pytest.raises(AssertionError, match="dtype incompatible expected float16 vs saved <class 'numpy.float32'>"):
+        with pytest.raises(AssertionError, match="dtype incompatible expected float16 vs saved <class "
+                                                 "'numpy.float32'>"):
             three(dtype='float16').load_parameters(saved[1])
         net = three(dtype='float16')
         net.load_parameters(saved[1], cast_dtype=True)

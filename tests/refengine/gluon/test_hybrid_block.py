@@ -169,7 +169,8 @@ class TestDeferred:
 
         net = Plain()
         net.initialize()
-        with pytest.raises(RuntimeError, match='Plain has parameters with unknown shape. You need to either specify the '
+        with pytest.raises(RuntimeError, match='Plain has parameters with unknown shape. You need to either specify '
+                                               'the '
                                                'shape in __init__ or implement Plain.infer_shape'):
             net(nd.ones((1, 3)))
         net = Inferring()

@@ -95,7 +95,8 @@ def test_first_and_second_gradient(shape, axis, mode):
             out = nd.BatchNorm(*arrays, *(nd.array(s, dtype='float64') for s in statistics), **params)
             loss = ((out + 0.3 * out * out) * nd.array(weight, dtype='float64')).sum()
             grads = autograd.grad(loss, arrays, create_graph=True, retain_graph=True)
-            combined = sum(((g * nd.array(o, dtype='float64')).sum() for g, o in zip(grads, other)), nd.zeros(1, dtype='float64'))
+            combined = sum(((g * nd.array(o, dtype='float64')).sum() for g, o in zip(grads, other)), nd.zeros(1,
+                                                                                                              dtype='float64'))
         combined.backward()
         return loss.asscalar(), [g.asnumpy() for g in grads], [a.grad.asnumpy() for a in arrays]
 
@@ -112,7 +113,7 @@ def test_first_and_second_gradient(shape, axis, mode):
             moved[which][place] -= 2 * step
             low = first(moved)
             np.testing.assert_allclose(grads[which][place], (high[0] - low[0]) / (2 * step), rtol=1e-5, atol=1e-6)
-            change = sum(((h - l) * o).sum() for h, l, o in zip(high[1], low[1], other)) / (2 * step)
+            change = sum(((up - down) * o).sum() for up, down, o in zip(high[1], low[1], other)) / (2 * step)
             np.testing.assert_allclose(second[which][place], change, rtol=1e-5, atol=1e-5)
 
 

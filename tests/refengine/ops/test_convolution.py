@@ -53,7 +53,8 @@ def make(geometry):
 @pytest.mark.parametrize('geometry', GEOMETRIES)
 def test_convolution(geometry):
     data, weight, bias, params = make(geometry)
-    found = nd.Convolution(*(nd.array(a, dtype='float64') for a in (data, weight, bias)), num_filter=len(bias), **params)
+    found = nd.Convolution(*(nd.array(a, dtype='float64') for a in (data, weight, bias)), num_filter=len(bias),
+                           **params)
     expected = correlate(data, weight, *geometry[2:6]) + bias.reshape(-1, *(1,) * len(geometry[0]))
     np.testing.assert_allclose(found.asnumpy(), expected, atol=1e-12)
 

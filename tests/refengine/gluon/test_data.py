@@ -1,0 +1,169 @@
+"""Datasets, samplers and the DataLoader in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import refengine as mx
+from refengine import gluon, nd
+from refengine.gluon import data
+
+
+def batches(loader):
+    return [b.asnumpy().tolist() for b in loader]
+
+
+class TestSamplers:
+    def test_orders(self):
+        assert list(data.SequentialSampler(3, 5)) == [5, 6, 7]
+        assert sorted(data.RandomSampler(20)) == list(range(20))
+        assert list(data.FilterSampler(lambda x: x > 5, [4, 9, 2, 7])) == [1, 3]
+        assert len(data.FilterSampler(bool, [0, 1, 2])) == 2
+        assert list(gluon.contrib.data.IntervalSampler(13, 3))[:6] == [0, 3, 6, 9, 12, 1]
+        stopped = gluon.contrib.data.IntervalSampler(13, 3, rollover=False)
+        assert list(stopped) == [0, 3, 6, 9, 12]
+        assert len(stopped) == 13
+        with pytest.raises(NotImplementedError):
+            len(data.Sampler())
+
+    @pytest.mark.parametrize(('last', 'epochs', 'length'), [
+        ('keep', [[[0, 1, 2], [3, 4]]] * 2, 2), ('discard', [[[0, 1, 2]]] * 2, 1),
+        ('rollover', [[[0, 1, 2]], [[3, 4, 0], [1, 2, 3]], [[4, 0, 1], [2, 3, 4]], [[0, 1, 2]]], 1)])
+    def test_last_batch(self, last, epochs, length):
+        sampler = data.BatchSampler(data.SequentialSampler(5), 3, last)
+        assert len(sampler) == length
+        assert [list(sampler) for _ in epochs] == epochs
+
+    def test_rollover_changes_the_length(self):
+        sampler = data.BatchSampler(data.SequentialSampler(5), 3, 'rollover')
+        list(sampler)
+        assert len(sampler) == 2
+
+    def test_unknown_last_batch(self):
+        sampler = data.BatchSampler(data.SequentialSampler(5), 3, 'bogus')
+        for use in (len, list):
+            with pytest.raises(ValueError, match='last_batch must be one of'):
+                use(sampler)
+
+
+class TestDatasets:
+    def test_transform(self):
+        pairs = data.ArrayDataset([1, 2], [3, 4])
+        assert pairs.transform(lambda a, b: a + b)[1] == 6
+        assert pairs.transform_first(lambda a: a * 10)[1] == (20, 4)
+        assert data.SimpleDataset([1, 2]).transform_first(lambda a: a * 10)[1] == 20
+        calls = []
+        lazy = data.SimpleDataset([1, 2]).transform(calls.append)
+        assert not calls
+        lazy[0]
+        data.SimpleDataset([1, 2]).transform(calls.append, lazy=False)
+        assert calls == [1, 1, 2]
+
+    def test_derived(self):
+        ten = data.SimpleDataset(list(range(10)))
+        assert [[s[i] for i in range(len(s))] for s in (ten.shard(3, i) for i in range(3))] == [
+            [0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+        assert [len(ten.take(n)) for n in (3, None, 99)] == [3, 10, 10]
+        assert len(ten.filter(lambda x: x % 2)) == 5
+        assert [ten.sample(data.SequentialSampler(2, 4))[i] for i in (0, 1)] == [4, 5]
+        with pytest.raises(AssertionError, match='Shard index of out bound'):
+            ten.shard(2, 2)
+        with pytest.raises(TypeError, match='Invalid sampler type'):
+            ten.sample([0])
+
+    def test_arrays(self):
+        assert data.ArrayDataset([5, 6])[1] == 6
+        labels = data.ArrayDataset(nd.array([1, 2]), nd.ones((2, 3)))
+        assert type(labels[0][0]) is np.float32
+        assert isinstance(labels[0][1], nd.NDArray)
+        with pytest.raises(AssertionError, match='All arrays must have the same length'):
+            data.ArrayDataset([1, 2], [3])
+        with pytest.raises(AssertionError, match='Needs at least 1 arrays'):
+            data.ArrayDataset()
+
+
+class TestLoader:
+    @pytest.mark.parametrize(('last', 'expected'), [
+        ('keep', [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]), ('discard', [[0, 1, 2, 3], [4, 5, 6, 7]]),
+        ('rollover', [[0, 1, 2, 3], [4, 5, 6, 7]])])
+    def test_batches(self, last, expected):
+        loader = data.DataLoader(np.arange(10), 4, last_batch=last)
+        assert len(loader) == len(expected)
+        assert batches(loader) == expected
+        if last == 'rollover':
+            assert batches(loader) == [[8, 9, 0, 1], [2, 3, 4, 5], [6, 7, 8, 9]]
+
+    @pytest.mark.parametrize(('dtype', 'sample'), [
+        (np.int64, 1), (np.float64, 1.5), (np.bool_, True), (np.float32, np.float32(1)), (np.uint8, np.ones(2,
+                                                                                                            'uint8'))])
+    def test_dtypes(self, dtype, sample):
+        batch = next(iter(data.DataLoader(data.SimpleDataset([sample, sample]), 2)))
+        assert batch.dtype == dtype
+
+    @pytest.mark.parametrize('dataset', [
+        data.ArrayDataset(np.arange(12.0).reshape(6, 2), np.arange(6)),
+        data.ArrayDataset(nd.array(np.arange(12).reshape(6, 2), dtype='float64'), np.arange(6)),
+        data.SimpleDataset([(np.array([2.0 * i, 2 * i + 1]), i) for i in range(6)])])
+    def test_tuples_become_lists(self, dataset):
+        for number, batch in enumerate(data.DataLoader(dataset, 2)):
+            assert type(batch) is list
+            assert (batch[0].dtype, batch[1].dtype) == (np.float64, np.int64)
+            assert batch[1].asnumpy().tolist() == [2 * number, 2 * number + 1]
+            assert batch[0].asnumpy().tolist() == [[4 * number, 4 * number + 1], [4 * number + 2, 4 * number + 3]]
+
+    def test_batches_are_independent_of_the_dataset(self):
+        source = nd.array(np.arange(4))
+        batch = next(iter(data.DataLoader(source, 2)))
+        batch[:] = 9
+        assert source.asnumpy().tolist() == [0, 1, 2, 3]
+
+    def test_arrays_are_datasets(self):
+        assert [b.shape for b in data.DataLoader(nd.ones((3, 2)), 2)] == [(2, 2), (1, 2)]
+
+    def test_shuffle(self):
+        loader = data.DataLoader(np.arange(20), 20, shuffle=True)
+        runs = []
+        for _ in range(2):
+            np.random.seed(5)
+            runs.append(batches(loader)[0])
+        assert runs[0] == runs[1]
+        assert sorted(runs[0]) == list(range(20))
+        assert batches(loader)[0] != runs[0]
+
+    def test_lists_and_other_samples(self):
+        assert batches(data.DataLoader(data.SimpleDataset([[1, 2], [3, 4]]), 2)) == [[[1, 2], [3, 4]]]
+        for sample in ({'a': 1}, 'text'):
+            with pytest.raises(KeyError):
+                list(data.DataLoader(data.SimpleDataset([sample, sample]), 2))
+        own = data.DataLoader(data.SimpleDataset(['a', 'b']), 2, batchify_fn=lambda samples: samples)
+        assert list(own) == [['a', 'b']]
+        with pytest.raises(mx.MXNetError):
+            list(data.DataLoader(data.SimpleDataset([nd.ones(2), nd.ones(3)]), 2))
+
+    def test_errors_come_through(self):
+        def fail(x):
+            if x == 4:
+                raise ValueError('bad item 4')
+            return x
+
+        with pytest.raises(ValueError, match='bad item 4'):
+            list(data.DataLoader(data.SimpleDataset(list(range(6))).transform(fail), 2))
+
+    @pytest.mark.parametrize(('options', 'fragment'), [
+        ({}, 'batch_size must be specified'),
+        ({'batch_size': 2, 'shuffle': True, 'sampler': data.SequentialSampler(4)}, 'shuffle must not be specified'),
+        ({'batch_size': 2, 'batch_sampler': [[0]]}, 'must not be specified if batch_sampler is specified'),
+        ({'shuffle': True, 'batch_sampler': [[0]]}, 'must not be specified'),
+        ({'last_batch': 'keep', 'batch_sampler': [[0]]}, 'must not be specified')])
+    def test_combinations(self, options, fragment):
+        with pytest.raises(ValueError, match=fragment):
+            data.DataLoader(np.arange(4), **options)
+
+    def test_other_arguments(self):
+        with pytest.raises(AssertionError, match='timeout must be positive'):
+            data.DataLoader(np.arange(4), 2, timeout=0)
+        assert batches(data.DataLoader(np.arange(4), 2, num_workers=-3)) == [[0, 1], [2, 3]]
+        assert batches(data.DataLoader(np.arange(4), batch_sampler=[[3, 0], [1]])) == [[3, 0], [1]]
+        pinned = next(iter(data.DataLoader(np.arange(4), 2, pin_memory=True)))
+        assert str(pinned.context) == 'cpu_pinned(0)'
