@@ -95,7 +95,11 @@ class Operator:
         self.same_shape = same_shape
         self.any_shape = any_shape
         self.source = source
-        self.positional = tuple(self.params if positional is None else positional)
+        if positional is None:
+            positional = list(self.params)
+            if source:       # the context is no parameter of the body; in calls it stands behind the shape
+                positional.insert(positional.index('shape') + 1 if 'shape' in self.params else len(positional), 'ctx')
+        self.positional = tuple(positional)
         self.defaults = {k: f.default for k, f in self.params.items() if f.default is not REQUIRED}
         self.needs = tuple(k for k, f in self.params.items() if f.default is REQUIRED)
         code = getattr(forward, '__code__', None)      # inspect.signature would take half of the import time
@@ -133,9 +137,9 @@ class Operator:
 
     def input_count(self, params: dict[str, Any]) -> int:
         """How many array inputs the operator takes with these parameters; -1 for any number."""
-        if self.variadic:
-            return -1
-        return len(self.inputs) if self.num_inputs is None else self.num_inputs(params)
+        if self.num_inputs is not None:
+            return self.num_inputs(params)
+        return -1 if self.variadic else len(self.inputs)
 
     def output_count(self, params: dict[str, Any]) -> int:
         """How many outputs the forward body gives, hidden ones included."""

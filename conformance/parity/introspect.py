@@ -2,7 +2,8 @@
 
 Runs in the engine's own interpreter, so it keeps to Python 3.8 and the standard library. FILE becomes a JSON list of
 entries ``{"name", "kind", "parameters"}``. A parameter is ``[name, default]``; the default is text, with ``array`` for
-array inputs, ``required`` for what has none and ``_Null`` for what the operator decides.
+array inputs, ``required`` for what has none, ``unstated`` where the release's description says neither, and ``_Null``
+for what the operator decides.
 """
 
 import ctypes
@@ -23,6 +24,7 @@ PREFIXES = {"nd": "", "nd.op": "", "nd.contrib": "_contrib_", "nd.linalg": "_lin
 
 ARRAY = "array"
 REQUIRED = "required"
+UNSTATED = "unstated"
 
 
 # ---- a value as text -------------------------------------------------------------------------------------------
@@ -50,7 +52,7 @@ def default_of(kind):
     """The default in the release's description of a parameter, such as ``float, optional, default=0.25``."""
     found = re.search(r"default=(.*)$", kind)
     if not found:
-        return REQUIRED
+        return REQUIRED if "required" in kind else UNSTATED
     text = found.group(1).strip()
     quoted = len(text) > 1 and text[0] == text[-1] == "'"
     bare = text[1:-1] if quoted else text
@@ -58,7 +60,7 @@ def default_of(kind):
         return "None"
     if kind.startswith("boolean"):
         return {"0": "False", "1": "True"}.get(bare, bare)
-    if bare[:1] in "[(" and bare[-1:] in "])":
+    if bare and bare[0] in "[(" and bare[-1] in "])":
         items = [item.strip() for item in bare[1:-1].split(",") if item.strip()]
         return text_of([_item(item) for item in items])
     if kind.startswith("{") or kind.startswith("string"):

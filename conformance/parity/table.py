@@ -48,7 +48,7 @@ class Function:
         >>> Function("nd.f", "operator", (("data", "array"), ("axis", "required"), ("p", "0.5"))).signature
         'data, axis, p=0.5'
         """
-        return ", ".join(key if default in ("array", "required") else f"{key}={default}"
+        return ", ".join(key if default in ("array", "required", "unstated") else f"{key}={default}"
                          for key, default in self.parameters)
 
 
@@ -127,12 +127,20 @@ def survey(engine: Engine) -> dict[str, Function]:
         return functions_from(json.loads(answer.read_text(encoding="utf-8")))
 
 
+def _bare(key: str) -> str:
+    """A parameter's name; what collects any number of arguments may be called as one likes."""
+    return "*" if key.startswith("*") else key
+
+
 _ARRAY = {"array", "None", "required"}
 _UNSET = {"required", "_Null"}
 
 
 def _same_default(expected: str, given: str) -> bool:
-    return expected == given or (expected == "array" and given in _ARRAY) or {expected, given} <= _UNSET
+    if expected in (given, "unstated") or (expected == "array" and given in _ARRAY) or {expected, given} <= _UNSET:
+        return True
+    # A context is chosen by a word in the release's operators; "" stands for the current one, as None does elsewhere.
+    return {expected, given} == {"''", "None"}
 
 
 def difference(expected: Function, given: Function | None) -> str:
@@ -148,10 +156,10 @@ def difference(expected: Function, given: Function | None) -> str:
         return f"expected a {expected.kind}, got a {given.kind}"
     if expected.kind == "property":
         return ""
-    hidden = {"out", "name"} if expected.kind == "operator" else set()
-    wanted = [p for p in expected.parameters if p[0] not in hidden]
-    found = [p for p in given.parameters if p[0] not in hidden]
-    if [key for key, _ in wanted] != [key for key, _ in found]:
+    wanted = list(expected.parameters)
+    known = {key for key, _ in wanted}
+    found = [p for p in given.parameters if p[0] in known or p[0] not in ("out", "name")]
+    if [_bare(key) for key, _ in wanted] != [_bare(key) for key, _ in found]:
         shown = Function("", given.kind, tuple(found)).signature
         return f"expected parameters ({expected.signature}), got ({shown})"
     return "; ".join(f"{key}: expected default {a}, got {b}" for (key, a), (_, b) in zip(wanted, found)

@@ -191,5 +191,7 @@ def install(cls: type) -> None:
             method = _inplace(pair, scalar, fast, _INPLACE_VERBS[name])
             method.__name__ = f'__i{name}__'
             setattr(cls, method.__name__, method)
+    for prefix in ('', 'r', 'i'):       # the names of Python 2, which programs may still call
+        setattr(cls, f'__{prefix}div__', getattr(cls, f'__{prefix}truediv__'))
     cls.__neg__ = _negative          # type: ignore[attr-defined]
     cls.__abs__ = _absolute          # type: ignore[attr-defined]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import dispatch
 from ..base import numeric_types
 from ..op import registry as _registry
 from . import functions as _functions
@@ -95,7 +97,111 @@ def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) 
     return then_func() if bool(pred) else else_func()
 
 
+def isfinite(data: NDArray) -> NDArray:
+    """1 where an element is finite, else 0."""
+    return dispatch.invoke(_registry['_contrib_isfinite'], (data,), {})
+
+
+def isinf(data: NDArray) -> NDArray:
+    """1 where an element is infinite, else 0."""
+    return dispatch.invoke(_registry['_contrib_isinf'], (data,), {})
+
+
+def isnan(data: NDArray) -> NDArray:
+    """1 where an element is not a number, else 0."""
+    return dispatch.invoke(_registry['_contrib_isnan'], (data,), {})
+
+
+def rand_zipfian(true_classes: NDArray, num_sampled: int, range_max: int, ctx: Any = None) -> tuple[Any, Any, Any]:
+    """Classes drawn with the probability log((k + 2) / (k + 1)) / log(range_max + 1), as words are distributed.
+
+    Returns the drawn classes (int64), and the expected counts of the true and of the drawn classes (float64).
+    """
+    from .random import uniform
+    span = math.log(range_max + 1)
+    drawn = uniform(0, span, shape=(num_sampled,), dtype='float64', ctx=ctx)
+    sampled = (drawn.exp() - 1).astype('int64') % range_max
+
+    def expected(classes: NDArray) -> NDArray:
+        wide = classes.as_in_context(sampled.context).astype('float64')
+        return ((wide + 2.0) / (wide + 1.0)).log() / span * num_sampled
+
+    return sampled, expected(true_classes), expected(sampled)
+
+
+# ---- updates of many weights: lists of arrays for the operators that take them one weight after the other -----------
+
+def _scale(rescale_grad: Any, like: NDArray) -> NDArray:
+    from .creation import full
+    if isinstance(rescale_grad, NDArray):
+        return rescale_grad.as_in_context(like.context)
+    return full((1,), rescale_grad, ctx=like.context)
+
+
+def adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: Any, lr: float, eta: float,
+                 beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0,
+                 clip_gradient: float = -1, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
+    """One step of AdamW; rescale_grad is a number or an array of one element."""
+    rates = {'lr': lr, 'eta': eta, 'beta1': beta1, 'beta2': beta2, 'epsilon': epsilon, 'wd': wd,
+             'clip_gradient': clip_gradient, **kwargs}
+    return dispatch.invoke(_registry['_adamw_update'], (weight, grad, mean, var, _scale(rescale_grad, weight)), rates,
+                           out)
+
+
+def mp_adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: Any,
+                    lr: float, eta: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+                    wd: float = 0, clip_gradient: float = -1, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
+    """One step of AdamW for a float16 weight through its float32 copy."""
+    rates = {'lr': lr, 'eta': eta, 'beta1': beta1, 'beta2': beta2, 'epsilon': epsilon, 'wd': wd,
+             'clip_gradient': clip_gradient, **kwargs}
+    return dispatch.invoke(_registry['_mp_adamw_update'],
+                           (weight, grad, mean, var, weight32, _scale(rescale_grad, weight)), rates, out)
+
+
+def _interleaved(*lists: Sequence[NDArray]) -> list[NDArray]:
+    return [array for piece in zip(*lists, strict=True) for array in piece]
+
+
+def multi_adamw_update(weights: Any, grads: Any, mean: Any, var: Any, rescale_grad: Any, lrs: Any, wds: Any, etas: Any,
+                       out: Any = None, name: Any = None, size: int = 0, **kwargs: Any) -> Any:
+    """One step of AdamW for a list of weights; the results go to ``out``."""
+    size = size or len(weights)
+    arrays = [*_interleaved(weights, grads, mean, var), _scale(rescale_grad, weights[0])]
+    return dispatch.invoke(_registry['_multi_adamw_update'], arrays,
+                           {'lrs': lrs, 'wds': wds, 'etas': etas, 'num_weights': size, **kwargs}, out)
+
+
+def multi_mp_adamw_update(weights: Any, grads: Any, mean: Any, var: Any, weights32: Any, rescale_grad: Any, lrs: Any,
+                          wds: Any, etas: Any, out: Any = None, name: Any = None, size: int = 0, **kwargs: Any) -> Any:
+    """One step of AdamW for a list of float16 weights through their float32 copies."""
+    size = size or len(weights)
+    arrays = [*_interleaved(weights, grads, mean, var, weights32), _scale(rescale_grad, weights[0])]
+    return dispatch.invoke(_registry['_multi_mp_adamw_update'], arrays,
+                           {'lrs': lrs, 'wds': wds, 'etas': etas, 'num_weights': size, **kwargs}, out)
+
+
+def multi_lamb_update(weights: Any, grads: Any, mean: Any, var: Any, step_count: Any, lrs: Any, wds: Any,
+                      out: Any = None, num_tensors: int = 0, **kwargs: Any) -> Any:
+    """One step of LAMB for a list of weights."""
+    num_tensors = num_tensors or len(weights)
+    return dispatch.invoke(_registry['_multi_lamb_update'], _interleaved(weights, grads, mean, var),
+                           {'learning_rates': lrs, 'wds': wds, 'step_count': step_count, 'num_tensors': num_tensors,
+                            **kwargs}, out)
+
+
+def multi_mp_lamb_update(weights: Any, grads: Any, mean: Any, var: Any, weights32: Any, step_count: Any, lrs: Any,
+                         wds: Any, out: Any = None, num_tensors: int = 0, **kwargs: Any) -> Any:
+    """One step of LAMB for a list of float16 weights through their float32 copies."""
+    num_tensors = num_tensors or len(weights)
+    return dispatch.invoke(_registry['_multi_mp_lamb_update'], _interleaved(weights, grads, mean, var, weights32),
+                           {'learning_rates': lrs, 'wds': wds, 'step_count': step_count, 'num_tensors': num_tensors,
+                            **kwargs}, out)
+
+
 def __getattr__(name: str) -> Any:
+    if name == 'uniform':
+        from .random import uniform
+        return uniform
     for prefix in _PREFIXES:
         op = _registry.get(prefix + name)
         if op is not None:
@@ -105,4 +211,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})
+    return sorted({*globals(), 'uniform', *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})

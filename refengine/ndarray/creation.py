@@ -117,9 +117,10 @@ def _filled(name: str, xp_name: str, shape: Any, ctx: Any, dtype: Any) -> NDArra
     return dispatch.wrap(data, ctx)
 
 
-def zeros(shape: Any, ctx: Any = None, dtype: Any = None, out: Any = None, stype: str | None = None,
+def zeros(shape: Any, ctx: Any = None, dtype: Any = None, stype: str | None = None, out: Any = None,
           **kwargs: Any) -> NDArray:
     """An array of zeros; shape is an int or a sequence of ints, dtype float32 by default."""
+    _no_more('_zeros', kwargs)
     if stype not in (None, 'default'):
         from . import sparse
         return sparse.zeros(stype, shape, ctx=ctx, dtype=dtype)
@@ -129,7 +130,13 @@ def zeros(shape: Any, ctx: Any = None, dtype: Any = None, out: Any = None, stype
 
 def ones(shape: Any, ctx: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> NDArray:
     """An array of ones."""
+    _no_more('_ones', kwargs)
     return _into(out, _filled('_ones', 'ones', shape, ctx, dtype))
+
+
+def _no_more(name: str, kwargs: dict[str, Any]) -> None:
+    kwargs.pop('name', None)
+    registry[name].parse(kwargs)       # refuses what it does not know, in its words
 
 
 def _into(out: Any, result: NDArray) -> NDArray:
@@ -191,17 +198,17 @@ def full_like(a: NDArray, fill_value: Any, **kwargs: Any) -> NDArray:
     return full(a.shape, fill_value, a._ctx, a.dtype)
 
 
-def from_numpy(ndarray: Any, zero_copy: bool = True) -> NDArray:
+def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = NDArray) -> NDArray:
     """An array over the memory of a numpy array, which becomes read-only; ``zero_copy=False`` copies."""
     if not ndarray.flags['C_CONTIGUOUS']:
         raise ValueError('Only c-contiguous arrays are supported for zero-copy')
     if ndarray.dtype.name not in ('float16', 'float32', 'float64', 'uint8', 'int32', 'int64', 'bool'):
         raise ValueError(f'{ndarray.dtype.name} is not supported')
     if not zero_copy:
-        return dispatch.wrap(ndarray.copy(), Context('cpu', 0))
+        return dispatch.wrap(ndarray.copy(), Context('cpu', 0), array_cls)
     data = ndarray.view(np.ndarray) if ndarray.flags.writeable else _writable_view(ndarray)
     ndarray.flags['WRITEABLE'] = False
-    return dispatch.wrap(data, Context('cpu', 0))
+    return dispatch.wrap(data, Context('cpu', 0), array_cls)
 
 
 def _writable_view(ndarray: np.ndarray) -> np.ndarray:

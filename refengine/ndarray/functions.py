@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dispatch
-from ..base import _Null
+from ..base import MXNetError, _Null
 from ..op import REQUIRED, Operator
 
 
@@ -27,7 +27,7 @@ def make(op: Operator, name: str) -> Callable[..., Any]:
 
 
 def _fixed(op: Operator) -> Callable[..., Any]:
-    inputs, attributes = op.inputs, op.positional
+    inputs, attributes = op.inputs, (*op.positional, 'out', 'name')
     count = len(inputs)
     invoke = dispatch.invoke
 
@@ -43,12 +43,15 @@ def _fixed(op: Operator) -> Callable[..., Any]:
         if len(args) > count:
             rest = args[count:]
             if len(rest) > len(attributes):
-                raise TypeError(f'{op.name}() takes at most {count + len(attributes)} positional arguments '
-                                f'({len(args)} given)')
+                raise TypeError(f'{op.name}() takes from 0 to {count + len(attributes)} positional arguments but '
+                                f'{len(args)} were given')
             for key, value in zip(attributes, rest):
-                if key in kwargs:
+                if key in kwargs or (key == 'out' and out is not None):
                     raise TypeError(f"{op.name}() got multiple values for argument '{key}'")
                 kwargs[key] = value
+            kwargs.pop('name', None)
+            if len(rest) >= len(attributes) - 1:
+                out = kwargs.pop('out')
         if kwargs and len(arrays) < count:
             for key in inputs[len(arrays):]:
                 arrays.append(kwargs.pop(key, None))
@@ -75,7 +78,9 @@ def _variadic(op: Operator) -> Callable[..., Any]:
         for value in args:
             if not isinstance(value, array_type):
                 raise AssertionError(f'Positional arguments must have NDArray type, but got {value}')
-        kwargs.pop('num_args', None)
+        given = kwargs.pop('num_args', None) if 'num_args' not in op.params else None
+        if given is not None and int(given) != len(args):
+            raise MXNetError(f'Operator {op.name} expects {given} inputs, but got {len(args)} instead.')
         return invoke(op, args, kwargs, out)
 
     return function
@@ -91,9 +96,11 @@ def signature(op: Operator) -> inspect.Signature:
     else:
         mode = kind.POSITIONAL_OR_KEYWORD
         parameters += [kind(n, mode, default=None) for n in op.inputs]
-    for key, field in op.params.items():
-        parameters.append(kind(key, mode, default=_Null if field.default is REQUIRED else field.default))
-    parameters += [kind('out', kind.KEYWORD_ONLY, default=None), kind('name', kind.KEYWORD_ONLY, default=None)]
+    for key in op.positional:
+        field = op.params.get(key)
+        default = None if field is None else _Null if field.default is REQUIRED else field.default
+        parameters.append(kind(key, mode, default=default))
+    parameters += [kind('out', mode, default=None), kind('name', mode, default=None)]
     return inspect.Signature(parameters)
 
 

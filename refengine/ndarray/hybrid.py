@@ -43,7 +43,7 @@ multiply = _make('multiply', 'broadcast_mul', '_mul_scalar', '_mul_scalar', oper
 divide = _make('divide', 'broadcast_div', '_div_scalar', '_rdiv_scalar', operator.truediv, 'The quotient.')
 true_divide = divide
 modulo = _make('modulo', 'broadcast_mod', '_mod_scalar', '_rmod_scalar', operator.mod, 'The remainder.')
-power = _make('power', 'broadcast_power', '_power_scalar', '_rpower_scalar', operator.pow, 'The power.')
+_power = _make('power', 'broadcast_power', '_power_scalar', '_rpower_scalar', operator.pow, 'The power.')
 maximum = _make('maximum', 'broadcast_maximum', '_maximum_scalar', '_maximum_scalar', max, 'The larger of the two.')
 minimum = _make('minimum', 'broadcast_minimum', '_minimum_scalar', '_minimum_scalar', min, 'The smaller of the two.')
 hypot = _make('hypot', 'broadcast_hypot', '_hypot_scalar', '_hypot_scalar', math.hypot, 'The hypotenuse.')
@@ -66,13 +66,14 @@ logical_xor = _make('logical_xor', 'broadcast_logical_xor', '_logical_xor_scalar
                     _flag(lambda a, b: bool(a) != bool(b)), '1 where exactly one is non-zero.')
 
 
-def broadcast_axes(data: NDArray, *args: Any, **kwargs: Any) -> Any:
+def broadcast_axes(data: NDArray, axis: Any = (), size: Any = (), out: Any = None, name: Any = None) -> Any:
     """Repeat axes of length 1, or, with two arrays, give the shape they broadcast to (BCAST-AXIS-001 and -002)."""
-    if args and isinstance(args[0], NDArray):
+    if isinstance(axis, NDArray):
         from ..ops.binary import broadcast_shape
-        return broadcast_shape('broadcast_axes', data.shape, args[0].shape)
-    names = ('axis', 'size')
-    kwargs.update(zip(names, args))
-    out = kwargs.pop('out', None)
-    kwargs.pop('name', None)
-    return dispatch.invoke(registry['broadcast_axis'], (data,), kwargs, out)
+        return broadcast_shape('broadcast_axes', data.shape, axis.shape)
+    return dispatch.invoke(registry['broadcast_axis'], (data,), {'axis': axis, 'size': size}, out)
+
+
+def power(base: Any, exp: Any) -> Any:
+    """The power. Two arrays broadcast; two numbers give a number."""
+    return _power(base, exp)

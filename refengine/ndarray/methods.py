@@ -10,7 +10,7 @@ from . import functions
 
 METHODS = (
     'abs', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctanh', 'argmax', 'argmax_channel', 'argmin',
-    'argsort', 'broadcast_axes', 'cbrt', 'ceil', 'clip', 'cos', 'cosh', 'degrees', 'depth_to_space', 'diag', 'exp',
+    'argsort', 'broadcast_axes', 'cbrt', 'ceil', 'clip', 'cos', 'cosh', 'degrees', 'depth_to_space', 'exp',
     'expm1', 'fix', 'flip', 'floor', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'max', 'mean', 'min', 'nanprod',
     'nansum', 'norm', 'one_hot', 'ones_like', 'pad', 'pick', 'prod', 'radians', 'rcbrt', 'reciprocal', 'relu', 'repeat',
     'reshape_like', 'rint', 'round', 'rsqrt', 'shape_array', 'sigmoid', 'sign', 'sin', 'sinh', 'size_array', 'slice',
@@ -47,6 +47,12 @@ def _transpose(self: Any, *axes: Any, **kwargs: Any) -> Any:
     return dispatch.invoke(registry['transpose'], (self,), kwargs)
 
 
+def _diag(self: Any, k: int = 0, **kwargs: Any) -> Any:
+    """The k-th diagonal, or a matrix with the vector on its k-th diagonal."""
+    from .. import dispatch
+    return dispatch.invoke(registry['diag'], (self,), {'k': k, **kwargs})
+
+
 def _split_v2(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The same as ``nd.split_v2`` with this array first."""
     from . import extra
@@ -59,4 +65,5 @@ def install(cls: type) -> None:
         if name not in vars(cls):
             setattr(cls, name, _method(name))
     cls.transpose = _transpose        # type: ignore[attr-defined]
+    cls.diag = _diag                  # type: ignore[attr-defined]
     cls.split_v2 = _split_v2          # type: ignore[attr-defined]

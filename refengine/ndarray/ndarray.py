@@ -56,10 +56,12 @@ class NDArray:
     __array_priority__ = 1000.0
     __array_ufunc__ = None       # numpy operators give way to the reflected ones here
 
-    def __init__(self, data: Any = None, ctx: Context | None = None) -> None:
+    def __init__(self, handle: Any, writable: bool = True) -> None:
         """Wrap a raw array (or a handle of ``_new_alloc_handle``) without a copy; programs use ``mx.nd.array``."""
-        if isinstance(data, _Handle):
-            data, ctx = data
+        data, ctx = handle if isinstance(handle, _Handle) else (handle, None)
+        if not writable:
+            data = data.view()
+            data.flags.writeable = False
         self._data = data
         self._ctx = ctx if ctx is not None else current_context()
         self._node = None
@@ -140,6 +142,8 @@ class NDArray:
             return bool(self._data.reshape(())[()])
         raise ValueError('The truth value of an NDArray with multiple elements is ambiguous.')
 
+    __nonzero__ = __bool__
+
     def __iter__(self) -> Iterator[Any]:
         for index in range(len(self)):
             yield self[index]
@@ -149,6 +153,12 @@ class NDArray:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (type(self), self.asnumpy()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {'handle': self.asnumpy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._data, self._ctx, self._node = state['handle'], Context('cpu', 0), None
 
     def __copy__(self) -> Any:
         return self.copy()

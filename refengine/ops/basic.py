@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import storage
 from ..base import MXNetError
-from ..op import Bool, Dtype, Enum, Float, Int, Shape, check_same, register
+from ..op import REQUIRED, Bool, Dtype, Enum, Float, Int, Shape, Str, check_same, register
 from .binary import zero_gradient
 
 
@@ -71,7 +71,7 @@ def _cast_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return (F.cast(ograds[0], dtype=np.dtype(inputs[0].dtype).name),)
 
 
-@register('cast', 'Cast', params={'dtype': Dtype()}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),),
+@register('cast', 'Cast', params={'dtype': Dtype(REQUIRED)}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),),
           rules=('ND-CAST-001',), any_shape=True)
 def _cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     """The array with another element type: toward zero for integers, wrapping for the narrow ones."""
@@ -81,7 +81,7 @@ def _cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     return data.astype(kind)
 
 
-@register('amp_cast', params={'dtype': Dtype()}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),))
+@register('amp_cast', params={'dtype': Dtype(REQUIRED)}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),))
 def _amp_cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     """A cast between floating point types; other arrays pass unchanged."""
     return data.astype(np.dtype(dtype)) if data.dtype.kind == 'f' else data.copy()
@@ -186,8 +186,10 @@ def _arange(xp: Any, start: float = 0.0, stop: Any = None, step: float = 1.0, re
 
 
 @register('_contrib_arange_like', params={'start': Float(0.0), 'step': Float(1.0), 'repeat': Int(1),
+                                          'ctx': Str('', 'is that of the array, whatever it says'),
                                           'axis': Int(None, none=True)}, grad=zero_gradient)
-def _arange_like(xp: Any, data: Any, start: float = 0.0, step: float = 1.0, repeat: int = 1, axis: Any = None) -> Any:
+def _arange_like(xp: Any, data: Any, start: float = 0.0, step: float = 1.0, repeat: int = 1, ctx: str = '',
+                 axis: Any = None) -> Any:
     """Numbers from start, as many as the array (or one of its axes) has elements."""
     count = data.size if axis is None else data.shape[axis]
     values = (start + step * (xp.arange(count) // repeat)).astype(data.dtype)
@@ -201,7 +203,8 @@ def _all_finite(xp: Any, data: Any, init_output: bool = True) -> Any:
 
 
 @register('multi_all_finite', variadic=True, mixed=True, rules=('ND-FINITE-002',),
-          params={'init_output': Bool(True), 'num_arrays': Int(0, 'how many arrays there are')})
-def _multi_all_finite(xp: Any, *data: Any, init_output: bool = True, num_arrays: int = 0) -> Any:
+          num_inputs=lambda params: params['num_arrays'],
+          params={'num_arrays': Int(1, 'how many arrays there are'), 'init_output': Bool(True)})
+def _multi_all_finite(xp: Any, *data: Any, num_arrays: int = 1, init_output: bool = True) -> Any:
     """1 if every element of every array is finite, else 0, as float32."""
     return xp.asarray([all(bool(xp.isfinite(x).all()) for x in data)], dtype=np.float32)

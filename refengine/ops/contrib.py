@@ -27,9 +27,9 @@ def _quadratic(xp: Any, data: Any, a: float = 0.0, b: float = 0.0, c: float = 0.
     return a * data * data + b * data + c
 
 
-@register('_contrib_gradientmultiplier', params={'scalar': Scalar(1.0)},
+@register('_contrib_gradientmultiplier', params={'scalar': Scalar(1.0), 'is_int': Bool(True)},
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * params['scalar'],))
-def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0) -> Any:
+def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
     """A copy whose gradient is multiplied by a number."""
     return data.copy()
 
@@ -65,9 +65,11 @@ def _strides(shape: tuple[int, ...]) -> list[int]:
     return steps
 
 
-@register('_ravel_multi_index', 'ravel_multi_index', params={'shape': Shape()}, grad=zero_gradient)
-def _ravel_multi_index(xp: Any, data: Any, shape: tuple[int, ...] = ()) -> Any:
+@register('_ravel_multi_index', 'ravel_multi_index', params={'shape': Shape(None)}, grad=zero_gradient)
+def _ravel_multi_index(xp: Any, data: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Flat positions from coordinates, one column each."""
+    if not shape:
+        raise MXNetError('Empty shape parameter for ravel operator.')
     if data.ndim < 1 or data.shape[0] != len(shape):
         raise MXNetError(f'Operator ravel_multi_index: the first axis of {shape_text(data.shape)} must have one '
                          f'entry per dimension of shape {shape}')
@@ -77,9 +79,11 @@ def _ravel_multi_index(xp: Any, data: Any, shape: tuple[int, ...] = ()) -> Any:
     return total
 
 
-@register('_unravel_index', 'unravel_index', params={'shape': Shape()}, grad=zero_gradient)
-def _unravel_index(xp: Any, data: Any, shape: tuple[int, ...] = ()) -> Any:
+@register('_unravel_index', 'unravel_index', params={'shape': Shape(None)}, grad=zero_gradient)
+def _unravel_index(xp: Any, data: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Coordinates from flat positions, one column each."""
+    if not shape:
+        raise MXNetError('Empty shape parameter for unravel operator.')
     rest = data.astype(np.int64)
     rows = []
     for step in _strides(shape):

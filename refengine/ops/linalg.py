@@ -210,24 +210,19 @@ def _square(name: str, x: Any) -> None:
         raise MXNetError(f'Operator {name}: the input must be square matrices, got {shape_text(x.shape)}')
 
 
-@register('_linalg_potrf', 'linalg_potrf', inputs=('A',), params={'lower': Bool(True)}, samples=(
-    (('posdef:3',), {}), (('posdef:3',), {'lower': False})),
-    grad=lambda F, ograds, inputs, outputs, params: (_potrf_grad(F, ograds[0], outputs[0], params['lower']),))
-def _potrf(xp: Any, A: Any, lower: bool = True) -> Any:
-    """The Cholesky factor of positive definite matrices."""
+@register('_linalg_potrf', 'linalg_potrf', inputs=('A',), samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_potrf_grad(F, ograds[0], outputs[0]),))
+def _potrf(xp: Any, A: Any) -> Any:
+    """The lower Cholesky factor of positive definite matrices."""
     _square('_linalg_potrf', A)
     try:
-        factor = xp.linalg.cholesky(A)
+        return xp.linalg.cholesky(A)
     except np.linalg.LinAlgError:
         raise LateError(MXNetError('Cholesky factorization failed: the matrix is not positive definite'),
                         (np.zeros(A.shape, A.dtype),)) from None
-    return factor if lower else xp.ascontiguousarray(factor.swapaxes(-1, -2))
 
 
-def _potrf_grad(F: Any, og: Any, factor: Any, lower: bool) -> Any:
-    if not lower:
-        factor, og = F.swapaxes(factor, dim1=factor.ndim - 1, dim2=factor.ndim - 2), F.swapaxes(
-            og, dim1=og.ndim - 1, dim2=og.ndim - 2)
+def _potrf_grad(F: Any, og: Any, factor: Any) -> Any:
     inner = F.linalg_gemm2(factor, og, transpose_a=True)
     half = F._tril_half(inner)
     inverse = F.linalg_inverse(factor)
@@ -254,22 +249,22 @@ def _inverse(xp: Any, A: Any) -> Any:
                         (np.zeros(A.shape, A.dtype),)) from None
 
 
-@register('_linalg_potri', 'linalg_potri', inputs=('A',), params={'lower': Bool(True)}, samples=((('posdef:3',), {}),),
-          grad=lambda F, ograds, inputs, outputs, params: (_potri_grad(F, ograds[0], inputs[0], params['lower']),))
-def _potri(xp: Any, A: Any, lower: bool = True) -> Any:
-    """The inverse of a positive definite matrix from its Cholesky factor."""
+@register('_linalg_potri', 'linalg_potri', inputs=('A',), samples=((('posdef:3',), {}),),
+          grad=lambda F, ograds, inputs, outputs, params: (_potri_grad(F, ograds[0], inputs[0]),))
+def _potri(xp: Any, A: Any) -> Any:
+    """The inverse of a positive definite matrix from its lower Cholesky factor."""
     _square('_linalg_potri', A)
-    half = xp.linalg.inv(_lower(xp, A, lower))
-    return xp.matmul(half.swapaxes(-1, -2), half) if lower else xp.matmul(half, half.swapaxes(-1, -2))
+    half = xp.linalg.inv(xp.tril(A))
+    return xp.matmul(half.swapaxes(-1, -2), half)
 
 
-def _potri_grad(F: Any, og: Any, A: Any, lower: bool) -> Any:
-    factor = F._triangle(A, lower=lower)
+def _potri_grad(F: Any, og: Any, A: Any) -> Any:
+    factor = F._triangle(A)
     inverse = F.linalg_inverse(factor)
     both = og + F.swapaxes(og, dim1=og.ndim - 1, dim2=og.ndim - 2)
-    g = F.linalg_gemm2(inverse, both) if lower else F.linalg_gemm2(both, inverse)
+    g = F.linalg_gemm2(inverse, both)
     g = -F.linalg_gemm2(F.linalg_gemm2(inverse, g, transpose_a=True), inverse, transpose_b=True)
-    return F._triangle(g, lower=lower)
+    return F._triangle(g)
 
 
 @register('_triangle', params={'lower': Bool(True)},

@@ -107,7 +107,7 @@ def _random(draw: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., A
     def forward(xp: Any, shape: Any = (), dtype: Any = None, ctx: Any = None, rng: Any = None,
                 **parameters: Any) -> Any:
         kind = np.dtype(dtype or 'float32')
-        shape = tuple(shape) or (1,)
+        shape = tuple(shape or ()) or (1,)
         return _finish(xp, lambda: draw(rng, shape, kind, *(parameters[n] for n in names)), shape, kind)
 
     return forward
@@ -138,20 +138,20 @@ def _like(draw: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any
 for _name, (_defaults, _draw, _what) in TABLE.items():
     _names = tuple(_defaults)
     _params = {n: Float(v) for n, v in _defaults.items()}
-    _shape = {'shape': Shape((), none=True), 'dtype': Dtype(None, values=_FLOATS)}
+    _type = {'dtype': Dtype(None, values=_FLOATS)}
     add(Operator(f'_random_{_name}', _random(_draw, _names), aliases=(f'random_{_name}', *_ALIASES.get(_name, ())),
-                 inputs=(), params={**_params, **_shape}, source=True, doc=f'Draws that are {_what}.',
-                 rules=('ND-RANDOM-005', 'ND-RANDOM-007')))
+                 inputs=(), params={**_params, 'shape': Shape(None), **_type}, source=True,
+                 doc=f'Draws that are {_what}.', rules=('ND-RANDOM-005', 'ND-RANDOM-007')))
     add(Operator(f'_sample_{_name}', _sample(_draw), aliases=(f'sample_{_name}',),
-                 inputs=_SAMPLE_NAMES.get(_name, _names), params=_shape, grad=zero_gradient,
-                 doc=f'Draws that are {_what}, a block for each entry of the parameter arrays.',
+                 inputs=_SAMPLE_NAMES.get(_name, _names), params={'shape': Shape((), none=True), **_type},
+                 grad=zero_gradient, doc=f'Draws that are {_what}, a block for each entry of the parameter arrays.',
                  rules=('ND-RANDOM-006',)))
     add(Operator(f'_random_{_name}_like', _like(_draw, _names), params=_params, grad=zero_gradient,
                  doc=f'Draws in the shape of the array that are {_what}.'))
 
 
 @register('_random_randint', 'random_randint', inputs=(), params={
-    'low': Int(), 'high': Int(), 'shape': Shape((), none=True), 'dtype': Dtype(None, values=('int32', 'int64'))},
+    'low': Int(), 'high': Int(), 'shape': Shape(None), 'dtype': Dtype(None, values=('int32', 'int64'))},
           source=True,
     rules=('ND-RANDOM-005',))
 def _randint(xp: Any, low: int = 0, high: int = 1, shape: Any = (), dtype: Any = None, ctx: Any = None,

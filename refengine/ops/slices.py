@@ -88,7 +88,7 @@ def _slice_axis_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any
     return (F._slice_backward(ograds[0], inputs[0], begin=begin, end=end),)
 
 
-@register('slice_axis', params={'axis': Int(), 'begin': Int(), 'end': Int(None, none=True)}, grad=_slice_axis_grad,
+@register('slice_axis', params={'axis': Int(), 'begin': Int(), 'end': Int(none=True)}, grad=_slice_axis_grad,
           samples=((((2, 4),), {'axis': 1, 'begin': 1, 'end': 3}), (((2, 4),), {'axis': -1, 'begin': -2, 'end': None})),
           rules=('ND-INDEX-018',))
 def _slice_axis(xp: Any, data: Any, axis: int = 0, begin: int = 0, end: Any = None) -> Any:
