@@ -133,6 +133,7 @@ def scalar_gives_shape_of_no_axes(mx, check):
     made = mx.nd.array(5)
     expect(check, made, 5.0, "float32")
     check.equal((made.shape, made.ndim, made.size), ((), 0, 1), "shape, ndim and size")
+    expect(check, mx.nd.array(-7, dtype="int32"), -7, "int32", "array with a dtype")
 
 
 @case("ND-CREATE-010")
@@ -140,6 +141,7 @@ def empty_list_gives_no_element(mx, check):
     made = mx.nd.array([])
     check.equal((made.shape, made.size), ((0,), 0), "shape and size")
     check.equal(made.asnumpy().shape, (0,), "shape of asnumpy()")
+    check.dtype(mx.nd.array([], dtype="int32"), "int32")
 
 
 @case("ND-CREATE-021")

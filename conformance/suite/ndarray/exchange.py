@@ -100,7 +100,7 @@ def from_numpy_copies_on_request(mx, check):
     check.equal(array, [1, 2], "array after a write into its source")
 
 
-@case("ND-NUMPY-005")
+@case("ND-NUMPY-005", needs=("numpy_mode",))
 def both_array_classes_share_memory(mx, check):
     legacy = mx.nd.ones(3)
     modern = legacy.as_np_ndarray()

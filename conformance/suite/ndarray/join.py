@@ -66,6 +66,7 @@ def stack_refuses(mx, check, count, options, fragment):
 
 @case("ND-CONCAT-004")
 def stack_refuses_different_shapes(mx, check):
+    check.shape(mx.nd.stack(mx.nd.ones((2, 2)), mx.nd.zeros((2, 2))), (2, 2, 2), "shape for equal shapes")
     refused(check, mx.base.MXNetError, lambda: mx.nd.stack(mx.nd.ones((2, 3)), mx.nd.ones((2, 2))))
 
 
