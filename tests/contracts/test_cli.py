@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 import pytest
 from click.testing import CliRunner
-from sources import text_of
+from tests.contracts.sources import text_of
 
 from conformance.cli import COMMANDS, main
 from conformance.exit_codes import ExitCode

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 
 import pytest
-from sources import ROOT
+from tests.contracts.sources import ROOT
 
 #: Scripts that no English text has, with their punctuation.
 FOREIGN = re.compile("[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
