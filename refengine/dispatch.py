@@ -120,7 +120,7 @@ def record(op: Any, params: Any, inputs: Sequence[Any], arrays: Sequence[Any], o
 _pending_kernels = True
 
 
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Accelerated kernels are imported when the first large array comes along, not with the package."""
     global _pending_kernels
     _pending_kernels = False
@@ -131,7 +131,7 @@ def _load_kernels() -> None:
 def compute(op: Operator, xp: Any, arrays: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, ...]:
     """Run a kernel or the generic body on raw arrays; execution errors mark the results as failed."""
     if _pending_kernels and arrays and arrays[0].size >= _LARGE:
-        _load_kernels()
+        load_kernels()
     failure = engine.failure_of(arrays)
     if failure is not None:
         arrays = [a.view(np.ndarray) if type(a) is engine.FailedArray else a for a in arrays]
@@ -173,7 +173,7 @@ def _short(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Any
         if op.same_shape:
             return None
     if _pending_kernels and x.size >= _LARGE:
-        _load_kernels()
+        load_kernels()
     token = _error_state.set(_ignored)
     try:
         data = _with_kernels(op, np, *arrays, **params) if op.kernels else op.forward(np, *arrays, **params)

@@ -52,6 +52,9 @@ class Parameter:
     [1.0, 1.0]
     """
 
+    _overflowed = False
+    """Whether a loss scaler found inf or NaN in the gradient; the next step of the Trainer is skipped then."""
+
     def __init__(self, name: str = 'weight', grad_req: str = 'write', shape: Any = None, dtype: Any = np.float32,
                  lr_mult: float = 1.0, wd_mult: float = 1.0, init: Any = None, allow_deferred_init: bool = False,
                  differentiable: bool = True, stype: str = 'default', grad_stype: str = 'default') -> None:

@@ -37,6 +37,10 @@ class Trainer:
     [-2.0, -2.0, -2.0]
     """
 
+    _steps = 0
+    _amp_scaled = False         # whether amp.scale_loss has set the scale of this iteration
+    _amp_original_scale = 1.0
+
     def __init__(self, params: Any, optimizer: Any, optimizer_params: Any = None, kvstore: Any = 'device',
                  compression_params: Any = None, update_on_kvstore: Any = None) -> None:
         self._params = _distinct(_as_list(params))
@@ -170,6 +174,14 @@ class Trainer:
             raise UserWarning('Optimizer has to be defined before its learning rate is mutated.')
         self._optimizer.set_learning_rate(lr)
 
+    @property
+    def amp_loss_scale(self) -> float:
+        """The current loss scale; AttributeError before ``amp.init_trainer`` (rule AMP-TRAINER-004)."""
+        scaler = getattr(self, '_amp_loss_scaler', None)
+        if scaler is None:
+            raise AttributeError("'Trainer' object has no attribute 'amp_loss_scale' before amp.init_trainer(trainer)")
+        return scaler.loss_scale
+
     # ---- one iteration ---------------------------------------------------------------------------------------
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
@@ -182,16 +194,16 @@ class Trainer:
         self._prepare()
         if self._on_kvstore():
             # the store updates weights as it reduces gradients, so everything is checked before
-            if self._overflow():
-                return
-            if not ignore_stale_grad:
-                for param in self._params:
-                    if param.grad_req != 'null':
-                        self._check_fresh(param)
+            if not self._overflow():
+                if not ignore_stale_grad:
+                    for param in self._params:
+                        if param.grad_req != 'null':
+                            self._check_fresh(param)
+                self._allreduce_grads()
+        else:
             self._allreduce_grads()
-            return
-        self._allreduce_grads()
-        self._update(ignore_stale_grad)
+            self._update(ignore_stale_grad)
+        self._end_iteration()
 
     def allreduce_grads(self) -> None:
         """Sum the gradients of all devices into every device's gradient, to be changed before ``update``.
@@ -211,6 +223,13 @@ class Trainer:
         assert not self._on_kvstore(), _NOT_ON_KVSTORE.format('update()')
         self._check_and_rescale_grad(self._scale / batch_size)
         self._update(ignore_stale_grad)
+        self._end_iteration()
+
+    def _end_iteration(self) -> None:
+        self._steps += 1
+        if self._amp_scaled:
+            # the scale of this iteration's loss is no business of the next one (rule AMP-SCALE-007)
+            self._scale, self._amp_scaled = self._amp_original_scale, False
 
     def _check_and_rescale_grad(self, scale: float) -> None:
         if self._update_on_kvstore and self._distributed and self._kv_initialized \
@@ -242,7 +261,9 @@ class Trainer:
 
     def _overflow(self) -> bool:
         scaler = getattr(self, '_amp_loss_scaler', None)
-        return scaler is not None and bool(scaler.has_overflow(self._params))
+        if scaler is not None and scaler.has_overflow(self._params):
+            return True
+        return any(param._overflowed for param in self._params)
 
     def _check_fresh(self, param: Any) -> None:
         for data in param._check_and_get(param._data, list):
