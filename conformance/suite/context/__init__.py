@@ -1,0 +1,1 @@
+"""Cases of contexts: devices, copies between them, asynchronous execution, and where gluon puts its arrays."""
