@@ -92,9 +92,10 @@ def case(rule, *more_rules, samples=None, needs=(), after=(), timeout=None):
 
 
 def load_suite(package="conformance.suite"):
-    """Import every module below *package* and return the registry, case id -> Case, in order of the ids."""
+    """Import every module below *package* and return its cases, case id -> Case, in order of the ids."""
     root = importlib.import_module(package)
     for info in pkgutil.walk_packages(root.__path__, package + "."):
         if not info.name.rsplit(".", 1)[-1].startswith("_"):
             importlib.import_module(info.name)
-    return {identifier: REGISTRY[identifier] for identifier in sorted(REGISTRY)}
+    own = {name: made for name, made in REGISTRY.items() if (made.module + ".").startswith(package + ".")}
+    return {identifier: own[identifier] for identifier in sorted(own)}
