@@ -1,4 +1,4 @@
-"""DataLoader: batches from a dataset, in this process."""
+"""DataLoader: batches from a dataset, made in this process, in threads or in worker processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import ndarray as nd
+from ...context import Context, cpu_pinned
+from . import workers
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -33,6 +35,10 @@ class DataLoader:
 
     Either ``batch_size`` with ``shuffle``, ``sampler`` and ``last_batch``, or a ``batch_sampler``; ValueError for other
     combinations (rule DATA-LOADER-004). ``batchify_fn`` gets the list of samples of a batch.
+
+    With ``num_workers`` batches are made ahead of time, ``prefetch`` of them, by processes or (``thread_pool``)
+    threads; they come in the order of the sampler and live in shared memory. An error in a worker is raised here; a batch that
+    takes longer than ``timeout`` seconds raises multiprocessing's TimeoutError (rules DATA-LOADER-011 to -017).
 
     >>> loader = DataLoader(list(range(5)), batch_size=2)
     >>> [batch.asnumpy().tolist() for batch in loader]
@@ -65,16 +71,44 @@ class DataLoader:
         self._batch_sampler = batch_sampler
         self._num_workers = max(num_workers, 0)
         self._prefetch = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
-        if self._num_workers > 0:
-            raise NotImplementedError('DataLoader with num_workers > 0 is not implemented yet')
         self._batchify_fn = default_batchify_fn if batchify_fn is None else batchify_fn
+        self._workers = workers.Workers(dataset, self._num_workers, thread_pool) if self._num_workers else None
+        self._ahead: Iterator[Any] | None = None
+        if self._workers is not None and auto_reload:
+            self.refresh()
 
     def __iter__(self) -> Iterator[Any]:
+        if self._workers is None:
+            return self._in_this_process()
+        batches, self._ahead = self._ahead or self._from_workers(), None
+        return self._reloading(batches) if self._auto_reload else batches
+
+    def _in_this_process(self) -> Iterator[Any]:
         dataset, batchify = self._dataset, self._batchify_fn
         gather = _gatherer(dataset) if batchify is default_batchify_fn else None
         for indices in self._batch_sampler:
             batch = gather(indices) if gather is not None else batchify([dataset[index] for index in indices])
-            yield _pinned(batch, self._pin_device_id) if self._pin_memory else batch
+            yield _moved(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
+
+    def _from_workers(self) -> Iterator[Any]:
+        own = self._batchify_fn is not default_batchify_fn
+        place = cpu_pinned(self._pin_device_id) if self._pin_memory else None if own else SHARED
+        assert self._workers is not None
+        return workers.Ordered(self._workers, self._batch_sampler, self._batchify_fn, self._prefetch, self._timeout,
+                               lambda batch: _moved(batch, place))
+
+    def _reloading(self, batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Begin to make the batches of the next pass now."""
+        if self._workers is not None:
+            self._ahead = self._from_workers()
+
+    def clean(self) -> None:
+        """Forget the batches that were made ahead."""
+        self._ahead = None
 
     def __len__(self) -> int:
         return len(self._batch_sampler)
@@ -107,10 +141,16 @@ def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
     return gather
 
 
-def _pinned(batch: Any, device_id: int) -> Any:
-    from ...context import cpu_pinned
+SHARED = Context('cpu_shared', 0)
+"""Where the batches of workers live (rule DATA-LOADER-016)."""
+
+
+def _moved(batch: Any, place: Context | None) -> Any:
+    """A batch with its arrays on a context; None leaves them where they are."""
+    if place is None:
+        return batch
     if isinstance(batch, nd.NDArray):
-        return batch.as_in_context(cpu_pinned(device_id))
+        return batch.as_in_context(place)
     if isinstance(batch, list | tuple):
-        return [_pinned(part, device_id) for part in batch]
+        return [_moved(part, place) for part in batch]
     return batch

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import time
+
 import numpy as np
 import pytest
 
@@ -167,3 +171,91 @@ class TestLoader:
         assert batches(data.DataLoader(np.arange(4), batch_sampler=[[3, 0], [1]])) == [[3, 0], [1]]
         pinned = next(iter(data.DataLoader(np.arange(4), 2, pin_memory=True)))
         assert str(pinned.context) == 'cpu_pinned(0)'
+
+
+class Slow:
+    """A dataset whose later samples take their time."""
+
+    def __init__(self, seconds, bad=None):
+        self.seconds, self.bad = seconds, bad
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        if index == self.bad:
+            raise ValueError(f'bad item {index}')
+        time.sleep(self.seconds if index % 2 else 0)
+        return index
+
+
+class Drawn:
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        time.sleep(0.05)
+        return os.getpid(), np.random.randint(1 << 30), int(mx.nd.random.randint(0, 1 << 30).asscalar())
+
+
+@pytest.mark.parametrize('threads', [False, True], ids=['processes', 'threads'])
+class TestWorkers:
+    def test_order(self, threads):
+        loader = data.DataLoader(Slow(0.01), 3, num_workers=2, thread_pool=threads)
+        for _ in range(2):
+            assert batches(loader) == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
+
+    @pytest.mark.parametrize(('options', 'context'), [({}, 'cpu_shared(0)'), ({'pin_memory': True}, 'cpu_pinned(0)')])
+    def test_contexts(self, threads, options, context):
+        arrays = data.ArrayDataset(np.ones((4, 2), 'float32'), np.arange(4))
+        loader = data.DataLoader(arrays, 2, num_workers=1, thread_pool=threads, **options)
+        for batch in loader:
+            assert [str(part.context) for part in batch] == [context] * 2
+            assert (batch[0].dtype, batch[1].dtype) == (np.float32, np.int64)
+
+    def test_errors(self, threads):
+        loader = data.DataLoader(Slow(0, bad=4), 2, num_workers=1, thread_pool=threads)
+        made = iter(loader)
+        assert [next(made).asnumpy().tolist() for _ in range(2)] == [[0, 1], [2, 3]]
+        with pytest.raises(ValueError, match='bad item 4'):
+            next(made)
+        assert batches(data.DataLoader(Slow(0), 5, num_workers=1, thread_pool=threads)) == [[0, 1, 2, 3, 4],
+                                                                                           [5, 6, 7, 8, 9]]
+
+    def test_timeout(self, threads):
+        loader = data.DataLoader(Slow(1.0), 2, num_workers=1, thread_pool=threads, timeout=0.1)
+        with pytest.raises(multiprocessing.TimeoutError):
+            next(iter(loader))
+
+    @pytest.mark.parametrize(('given', 'expected'), [(None, 4), (-1, 0), (3, 3)])
+    def test_prefetch(self, threads, given, expected):
+        loader = data.DataLoader(Slow(0), 2, num_workers=2, thread_pool=threads, prefetch=given)
+        assert loader._prefetch == expected
+        assert len(batches(loader)) == 5
+
+    def test_own_batchify(self, threads):
+        loader = data.DataLoader(Slow(0), 5, num_workers=1, thread_pool=threads, batchify_fn=sum)
+        assert list(loader) == [10, 35]
+
+    def test_auto_reload(self, threads):
+        np.random.seed(0)
+        loader = data.DataLoader(Slow(0), 5, num_workers=1, thread_pool=threads, auto_reload=True)
+        for _ in range(3):
+            assert len(batches(loader)) == 2
+        assert loader._ahead is not None
+        loader.clean()
+        assert len(batches(loader)) == 2
+
+
+def test_processes_draw_numbers_of_their_own():
+    """And the same ones when the program starts from the same state, without changing what it draws itself."""
+    np.random.seed(3)
+    expected = np.random.randint(1 << 30)
+    np.random.seed(3)
+    loader = data.DataLoader(Drawn(), 1, num_workers=2)
+    drawn = {}
+    for process, *numbers in (batch.asnumpy().tolist() if hasattr(batch, 'asnumpy') else [b.asscalar() for b in batch]
+                              for batch in loader):
+        drawn.setdefault(process, []).append(tuple(numbers))
+    assert np.random.randint(1 << 30) == expected
+    assert len({numbers for those in drawn.values() for numbers in those}) == 4
