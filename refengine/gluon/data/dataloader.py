@@ -36,7 +36,7 @@ class DataLoader:
     Either ``batch_size`` with ``shuffle``, ``sampler`` and ``last_batch``, or a ``batch_sampler``; ValueError for other
     combinations (rule DATA-LOADER-004). ``batchify_fn`` gets the list of samples of a batch.
 
-    With ``num_workers`` batches are made ahead of time, ``prefetch`` of them, by processes or (``thread_pool``) threads.
+    With ``num_workers`` batches are made ahead, ``prefetch`` of them, by processes or threads (``thread_pool``).
     They come in the order of the sampler and live in shared memory. An error in a worker is raised here; a batch that
     takes longer than ``timeout`` seconds raises multiprocessing's TimeoutError (rules DATA-LOADER-011 to -017).
 
