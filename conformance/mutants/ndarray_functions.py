@@ -147,7 +147,7 @@ def stack_cuts_to_the_smallest(mx):
     def body(original, *arrays, **options):
         if len({array.shape for array in arrays if is_array(array)}) > 1:
             ends = tuple(min(lengths) for lengths in zip(*(array.shape for array in arrays)))
-            arrays = [mx.nd.slice(array, begin=(0,) * len(ends), end=ends) for array in arrays]
+            arrays = tuple(mx.nd.slice(array, begin=(0,) * len(ends), end=ends) for array in arrays)
         return original(*arrays, **options)
 
     function(mx.nd, "stack", body)

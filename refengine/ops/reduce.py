@@ -68,11 +68,10 @@ def _count(x: Any, axis: Any) -> int:
 
 def _mean(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype.kind == 'f':
+        # Not xp.mean: that warns for no elements, of which the mean is NaN.
         if x.dtype == np.float16:
-            return x.mean(axis=axis, keepdims=keepdims, dtype=np.float32).astype(np.float16)
-        count = _count(x, axis)
-        return xp.add.reduce(x, axis, None, None, keepdims) / x.dtype.type(count) if count else xp.mean(
-            x, axis=axis, keepdims=keepdims)
+            return (xp.add.reduce(x, axis, np.float32, None, keepdims) / np.float32(_count(x, axis))).astype(np.float16)
+        return xp.add.reduce(x, axis, None, None, keepdims) / x.dtype.type(_count(x, axis))
     if x.dtype == bool:
         return x.any(axis=axis, keepdims=keepdims)
     total = xp.add.reduce(x, axis, np.int64, None, keepdims)
