@@ -22,7 +22,7 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
         require_shape('BatchNorm', vector.shape, (channels,))
 
 
-@completes('BatchNorm')
+@completes('BatchNorm', '_contrib_BatchNormWithReLU')
 def _complete(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
     vector = (shapes[0][params['axis']],)
     return [shapes[0], *(merge(shape, vector) for shape in shapes[1:])]
@@ -72,16 +72,20 @@ def _name(array: Any) -> str:
     return str(getattr(dtype, 'name', None) or dtype.__name__)
 
 
-@register('BatchNorm', 'BatchNorm_v1', inputs=('data', 'gamma', 'beta', 'moving_mean', 'moving_var'), mixed=True,
-          num_outputs=4, visible=lambda params: 3 if params['output_mean_var'] else 1,
-          params={'eps': Float(1e-3, 'is added to the variance'),
-                  'momentum': Float(0.9, 'how much of the running statistics stays'),
-                  'fix_gamma': Bool(True, 'set gamma to 1 and give it no gradient'),
-                  'use_global_stats': Bool(False, 'use the running statistics in training too'),
-                  'output_mean_var': Bool(False, 'give mean and inverse standard deviation too'),
-                  'axis': Int(1, 'the axis of the channels'), 'cudnn_off': Bool(False),
-                  'min_calib_range': Float(None, none=True), 'max_calib_range': Float(None, none=True)},
-          mutates=(1, 3, 4), infer=_infer, grad=_grad, rules=('GLUON-HYBRID-025', 'FP16-REDUCE-001'))
+_INPUTS = ('data', 'gamma', 'beta', 'moving_mean', 'moving_var')
+_PARAMS = {'eps': Float(1e-3, 'is added to the variance'),
+           'momentum': Float(0.9, 'how much of the running statistics stays'),
+           'fix_gamma': Bool(True, 'set gamma to 1 and give it no gradient'),
+           'use_global_stats': Bool(False, 'use the running statistics in training too'),
+           'output_mean_var': Bool(False, 'give mean and inverse standard deviation too'),
+           'axis': Int(1, 'the axis of the channels'), 'cudnn_off': Bool(False),
+           'min_calib_range': Float(None, none=True), 'max_calib_range': Float(None, none=True)}
+_SHARED: dict[str, Any] = {
+    'inputs': _INPUTS, 'params': _PARAMS, 'mixed': True, 'num_outputs': 4,
+    'visible': lambda params: 3 if params['output_mean_var'] else 1, 'mutates': (1, 3, 4), 'infer': _infer}
+
+
+@register('BatchNorm', grad=_grad, rules=('GLUON-HYBRID-025', 'FP16-REDUCE-001'), **_SHARED)
 def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any, eps: float = 1e-3,
                 momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False,
                 output_mean_var: bool = False, axis: int = 1, is_train: bool = False,
@@ -104,6 +108,18 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
     factor = scale * gamma
     out = channels.back(channels.affine(x, factor, beta - mean * factor))
     return out.astype(data.dtype, copy=False), mean, scale, variance
+
+
+def _relu_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    return _grad(F, [F._relu_backward(ograds[0], outputs[0]), *ograds[1:]], inputs, outputs, params)
+
+
+@register('_contrib_BatchNormWithReLU', grad=_relu_grad, **_SHARED)
+def _batch_norm_relu(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any,
+                     is_train: bool = False, **params: Any) -> tuple[Any, ...]:
+    """BatchNorm followed by relu."""
+    out, *rest = _batch_norm(xp, data, gamma, beta, moving_mean, moving_var, is_train=is_train, **params)
+    return (xp.maximum(out, out.dtype.type(0), out=out), *rest)
 
 
 def _backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:

@@ -382,3 +382,19 @@ def _sum_pooling_backward(xp: Any, ograd: Any, data_shape: tuple[int, ...] = (),
         else:
             result[where] = ograd
     return result[w.inside()] if result.shape != data_shape else result
+
+
+_V1 = {key: _PARAMS[key] for key in ('kernel', 'global_pool', 'stride', 'pad')} | {
+    'pool_type': Enum(('max', 'avg', 'sum'), 'max', 'what is taken of each window'),
+    'pooling_convention': Enum(('valid', 'full'), 'valid', 'full: windows may reach beyond the end')}
+_V1 = {key: _V1[key] for key in ('kernel', 'pool_type', 'global_pool', 'pooling_convention', 'stride', 'pad')}
+_V1_REST = {'layout': None, 'p_value': None, 'count_include_pad': None, 'cudnn_off': False}
+
+
+@register('Pooling_v1', inputs=('data',), params=_V1,
+          infer=lambda arrays, params: _infer(arrays, {**_V1_REST, **params}),
+          grad=lambda F, ograds, inputs, outputs, params: _grad(F, ograds, inputs, outputs, {**_V1_REST, **params}),
+          samples=((((1, 2, 4, 5),), {'kernel': (2, 2), 'stride': (2, 1), 'pool_type': 'avg'}),))
+def _pooling_v1(xp: Any, data: Any, **params: Any) -> Any:
+    """Pooling with the parameters of the first releases."""
+    return _pooling(xp, data, **params)

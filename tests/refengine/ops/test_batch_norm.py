@@ -141,3 +141,19 @@ def test_errors():
         nd.BatchNorm(*arrays, axis=2)
     with pytest.raises(mx.MXNetError, match='only support floating point types'):
         nd.BatchNorm(*(a.astype('int32') for a in arrays))
+
+
+def test_with_relu():
+    """The same as the two operators one after the other, gradients and statistics included."""
+    def run(operator):
+        values, arrays = make()
+        for array in arrays[:3]:
+            array.attach_grad()
+        with autograd.record():
+            out = operator(*arrays, fix_gamma=False, eps=1e-3)
+            loss = (out * out).sum()
+        loss.backward()
+        return [out.asnumpy(), *(a.grad.asnumpy() for a in arrays[:3]), *(a.asnumpy() for a in arrays[3:])]
+
+    for one, other in zip(run(nd.contrib.BatchNormWithReLU), run(lambda *a, **k: nd.relu(nd.BatchNorm(*a, **k)))):
+        np.testing.assert_allclose(one, other, atol=1e-12)
