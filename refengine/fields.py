@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import MXNetError, dtype_text
+from .base import MXNetError, dtype_text, shape_text
 
 REQUIRED: Any = type('Required', (), {'__repr__': lambda self: 'required'})()
 
@@ -161,9 +161,13 @@ class Dtype(Enum):
 
 
 class Shape(Field):
-    """A tuple of integers; a single integer stands for a tuple of one."""
+    """A tuple of integers, optionally of a fixed length; a single integer stands for a tuple of one."""
 
     kind = 'Shape(tuple)'
+
+    def __init__(self, default: Any = REQUIRED, doc: str = '', *, none: bool = False, ndim: int | None = None) -> None:
+        super().__init__(default, doc, none=none)
+        self.ndim = ndim
 
     def convert(self, value: Any) -> tuple[int, ...]:
         if isinstance(value, str):
@@ -178,9 +182,12 @@ class Shape(Field):
         return tuple(out)
 
     def parse(self, value: Any, name: str, op: str) -> Any:
-        if type(value) is tuple and all(type(n) is int for n in value):
-            return value
-        return super().parse(value, name, op)
+        if type(value) is not tuple or not all(type(n) is int for n in value):
+            value = super().parse(value, name, op)
+        if self.ndim is not None and value is not None and len(value) != self.ndim:
+            raise MXNetError(f'value {shape_text(value)}for Parameter {name} has wrong dimensions, expected '
+                             f'dimension={self.ndim}, in operator {op}(name="", {name}="{value}")')
+        return value
 
 
 class Axes(Shape):
