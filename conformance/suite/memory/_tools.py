@@ -7,7 +7,6 @@ import ctypes
 import gc
 from typing import Any
 
-
 #: Code for a process of its own: `high()` is the most memory it has used, in megabytes. The kernel's other number,
 #: ru_maxrss, begins with what the process used that started it.
 HIGH = """
@@ -38,7 +37,7 @@ class _Versioned(ctypes.Structure):
 
 
 def seen(check, code):
-    """The words of the lines that *code*, run in a process of its own with ``high()``, printed after the word `seen`."""
+    """The words of the lines that *code* prints after the word `seen`, run in a process of its own, with ``high``."""
     status, printed, errors = check.python(HIGH + code)
     check.equal(status, 0, "exit status of the process, which wrote %s" % errors[-600:])
     return [line.split()[1:] for line in printed.splitlines() if line.startswith("seen ")]
