@@ -207,15 +207,16 @@ def stride_of_a_transposed_array(mx, check):
     check.equal(mx.nd.ones((32, 64)).T.stride, (32, 1), "stride")
 
 
-@case("BCAST-STRIDE-002")
-def repeated_axes_add_up(mx, check):
-    """What a stride of zero means, without a stride: the source is read again for every repetition."""
-    row = np.array([[1, 2, 3]], dtype="float32")
-    expanded = mx.nd.array(row).broadcast_to((2, 3))
-    repeated = np.lib.stride_tricks.as_strided(row, (2, 3), (0, row.strides[1]))
-    check.equal(expanded, repeated, "row read with the strides (0, 1)")
-    unchanged = mx.nd.array(row).broadcast_to((1, 3))
-    check.equal(unchanged, row, "row expanded to its own shape")
+@case("BCAST-STRIDE-002", samples={
+    "first": {"source": (1, 3), "target": (2, 3)}, "last": {"source": (2, 1), "target": (2, 3)},
+    "middle": {"source": (2, 1, 3), "target": (2, 4, 3)}, "both": {"source": (1, 2, 1), "target": (3, 2, 3)},
+    "none": {"source": (1, 3), "target": (1, 3)}})
+def read_with_strides_of_zero(mx, check, source, target):
+    values = np.arange(int(np.prod(source)), dtype="float32").reshape(source)
+    strides = [0 if size == 1 != wanted else stride
+               for size, wanted, stride in zip(source, target, values.strides)]
+    want = np.lib.stride_tricks.as_strided(values, target, strides)
+    check.equal(mx.nd.array(values).broadcast_to(target), want, "array read with the strides %s" % strides)
 
 
 @case("BCAST-STRIDE-003")
