@@ -8,10 +8,11 @@ from conformance.suite.customop._tools import legacy, passing, register, times, 
 
 @case("CUSTOMOP-RUN-001")
 def flags_and_requests(mx, check):
-    log = []
+    log, training = [], []
 
     def forward(self, is_train, req, in_data, out_data, aux):
-        log.append(("forward", int(is_train), list(req), mx.autograd.is_recording()))
+        log.append(("forward", list(req), mx.autograd.is_recording()))
+        training.append(int(is_train))
         self.assign(out_data[0], req[0], in_data[0] * 2)
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
@@ -32,9 +33,9 @@ def flags_and_requests(mx, check):
         with mx.autograd.record(train_mode=False):
             run().wait_to_read()
         mx.nd.waitall()
-        check.equal(log, [("forward", 0, ["write"], False), ("forward", 1, ["write"], False),
-                          ("backward", ["add"], False), ("forward", 0, ["write"], False)],
-                    "is_train, requests and recording outside, in record, in backward, in record for prediction")
+        forward, backward = ("forward", ["write"], False), ("backward", ["add"], False)
+        check.equal(log, [forward, forward, backward, forward], "requests, and whether it records, call by call")
+        check.equal(training, [0, 1, 0], "is_train outside, in record and in record for prediction")
         check.equal(x.grad, [2, 2], "gradient")
 
 
@@ -171,15 +172,14 @@ def base_class_does_nothing_in_forward(mx, check):
 
 @case("CUSTOMOP-RUN-006")
 def inputs_are_read_only(mx, check):
-    log = []
+    writable, errors = [], []
 
     def forward(self, is_train, req, in_data, out_data, aux):
-        log.append((in_data[0].writable, out_data[0].writable))
+        writable.append((in_data[0].writable, out_data[0].writable))
         try:
             in_data[0] += 9
-            log.append("changed")
         except ValueError as error:
-            log.append("readonly" in str(error).replace("-", ""))
+            errors.append(str(error).replace("-", ""))
         self.assign(out_data[0], req[0], in_data[0])
 
     with legacy(mx):
@@ -187,7 +187,8 @@ def inputs_are_read_only(mx, check):
         x = mx.nd.ones(2)
         check.equal(mx.nd.Custom(x, op_type=name), [1, 1], "result")
         mx.nd.waitall()
-        check.equal(log, [(False, True), True], "whether input and output are writable, whether += says readonly")
+        check.equal(writable, [(False, True)], "whether input and output are writable")
+        check.contains("; ".join(errors), "readonly", doing="error of += on an input")
         check.equal(x, [1, 1], "input afterwards")
 
 
