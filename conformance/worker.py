@@ -9,6 +9,7 @@ configuration ``{"module": ..., ...}``    ``{"ready": true, "version", "python",
 ``{"run": [case id, ...]}``               per case ``{"start": id}`` and ``{"end": id, "outcome": ..., ...}``
 ``{"mutant": id, "cases": [...]}``        the same from a child that is broken by a mutant; see ``forked.py``
 ``{"smoke": true}``                       per stage ``{"stage": name}``, then ``{"smoke": null or failure}``
+``{"oracle": what, ...}``                 what two engines are compared by; see ``oracle/engine_side.py``
 ``{"linger": seconds}``                   after that time ``{"lingered": true}``
 end of file                               ends
 ========================================  ==============================================================
@@ -30,6 +31,7 @@ import json
 import os
 import platform
 import random
+import select
 import signal
 import sys
 import threading
@@ -387,6 +389,12 @@ class Channel(object):
         assert isinstance(message, dict)
         return message
 
+    def hung_up(self) -> bool:
+        """True if the harness has closed its end, so that nothing more will come."""
+        poll = select.poll()
+        poll.register(self._commands.fileno(), select.POLLIN)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
+
     def send(self, message: Dict[str, Any]) -> None:
         if os.getpid() != self._process:
             os._exit(0)  # the engine forked and its child came back here; only the parent speaks
@@ -461,6 +469,10 @@ def _serve(command: Dict[str, Any], channel: Channel, runner: Runner) -> None:
         channel.flush()
         channel.take_over()
         channel.send({"smoke": failure, "until": channel.mark()})
+    elif "oracle" in command:
+        from conformance.oracle import engine_side
+
+        engine_side.serve(command, channel, runner)
     elif "linger" in command:
         time.sleep(command["linger"])
         channel.send({"lingered": True})

@@ -12,6 +12,9 @@ from typing import Any
 
 __version__ = '1.9.1+refengine.0.1.0'
 
+__conformance__ = {'operators': 'refengine.samples:described'}
+"""What the harness asks an engine for: here, how its operators are called."""
+
 from . import autograd, base, context, engine, ndarray, random, util
 from . import ndarray as nd
 from .base import MXNetError

@@ -90,3 +90,52 @@ def every() -> Iterator[Sample]:
     """The samples of all operators."""
     for operator in _op.operators():
         yield from of(operator)
+
+
+def _plain(value: Any) -> Any:
+    """A default or sample parameter as JSON takes it."""
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def _paths(operator: _op.Operator) -> list[str]:
+    """Where users find the operator below the top module, public names first."""
+    found = []
+    for name in (operator.name, *operator.aliases):
+        if not name.startswith('_'):
+            found.append(f'nd.{name}')
+        found += [f'nd.{prefix}.{name[len(prefix) + 2:]}' for prefix in ('contrib', 'linalg', 'random', 'image')
+                  if name.startswith(f'_{prefix}_')]
+    return found + [f'nd._internal.{name}' for name in (operator.name, *operator.aliases) if name.startswith('_')]
+
+
+def described() -> list[dict[str, Any]]:
+    """Every operator as plain data: where it is found, its arrays, parameters and samples.
+
+    This is what an engine offers to the differential mode of the harness, by the name in ``__conformance__``.
+
+    >>> described()[0].keys() >= {'paths', 'inputs', 'params', 'samples', 'rules'}
+    True
+    """
+    found = []
+    for operator in _op.operators():
+        params = {}
+        for name, field in operator.params.items():
+            params[name] = {
+                'kind': type(field).__name__, 'required': field.default is _op.REQUIRED, 'none': field.none,
+                'default': None if field.default is _op.REQUIRED else _plain(field.default),
+                'choices': list(getattr(field, 'values', ())), 'low': getattr(field, 'low', None),
+                'high': getattr(field, 'high', None)}
+        samples = [{
+            'arrays': [{'shape': list(a.shape), 'values': [round(v, 4) for v in a.reshape(-1).tolist()]}
+                       for a in sample.arrays],
+            'differentiated': list(sample.differentiated),
+            'params': {name: _plain(value) for name, value in sample.params.items()}} for sample in of(operator)]
+        found.append({
+            'paths': _paths(operator), 'inputs': list(operator.inputs), 'variadic': operator.variadic, 'params': params,
+            'samples': samples, 'rules': list(operator.rules), 'random': 'rng' in operator.injected,
+            'source': operator.source, 'mutates': list(operator.mutates)})
+    return found

@@ -1,0 +1,124 @@
+"""Known differences: one data file, each entry with a reason and a program that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from conformance.errors import UsageFault
+from conformance.oracle.answers import Difference
+from conformance.oracle.program import Program, matches, operations, subject
+
+FILE = Path(__file__).with_name("known.yaml")
+
+_TEXT = {"type": "string", "minLength": 1}
+_TEXTS = {"type": "array", "items": _TEXT, "minItems": 1}
+
+SCHEMA: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["id", "engines", "kinds", "operators", "reason", "example"],
+        "properties": {
+            "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9.]+)*$"},
+            "engines": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
+            "kinds": _TEXTS,
+            "operators": _TEXTS,
+            "where": _TEXT,
+            "shows": {"type": "object", "additionalProperties": _TEXT},
+            "reason": {"type": "string", "minLength": 20},
+            "rules": _TEXTS,
+            "avoid": {"type": "boolean"},
+            "np_shape": {"type": "boolean"},
+            "example": _TEXTS,
+        },
+    },
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """One difference that is known and justified.
+
+    kinds, operators: what kind of difference it is, and globs of the operations that it is about;  where: a regular
+    expression that the program must contain;  shows: engine -> a regular expression for what it does;  avoid: programs
+    that contain such an operation are not run, because they end an engine;  example: the program that shows it, run at
+    the start of every session.
+    """
+
+    id: str
+    engines: tuple[str, str]
+    kinds: tuple[str, ...]
+    operators: tuple[str, ...]
+    reason: str
+    example: tuple[str, ...]
+    where: str = ""
+    shows: Mapping[str, str] | None = None
+    rules: tuple[str, ...] = ()
+    avoid: bool = False
+    np_shape: bool = False
+
+    @property
+    def program(self) -> Program:
+        """The example as a program."""
+        return Program(self.example, np_shape=self.np_shape, origin=f"known:{self.id}")
+
+    @cached_property
+    def _where(self) -> re.Pattern[str]:
+        return re.compile(self.where, re.DOTALL)
+
+    def _applies(self, names: Sequence[str], program: Program) -> bool:
+        return matches(names, self.operators) and bool(self._where.search(program.text)) and (
+            program.np_shape or not self.np_shape)
+
+    def explains(self, difference: Difference, program: Program, engines: Sequence[str]) -> bool:
+        """True if this is what differs here; *engines* are the names of the first and the second."""
+        if difference.kind not in self.kinds or not self._applies(subject(program, difference.step), program):
+            return False
+        sides = dict(zip(engines, (difference.first, difference.second)))
+        return all(re.search(pattern, sides.get(name, ""), re.DOTALL) for name, pattern in (self.shows or {}).items())
+
+    def forbids(self, program: Program) -> bool:
+        """True if the program would end an engine in the way that is known."""
+        return self.avoid and any(self._applies([name], program)
+                                  for line in program.lines for name in operations(line))
+
+
+def load(path: Path = FILE) -> list[Known]:
+    """All entries of the file; UsageFault that names what is wrong with it."""
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8")) or []
+        jsonschema.validate(document, SCHEMA)
+    except (OSError, yaml.YAMLError) as error:
+        raise UsageFault(f"{path}: {error}") from None
+    except jsonschema.ValidationError as error:
+        place = "/".join(map(str, error.absolute_path))
+        raise UsageFault(f"{path}: entry {place}: {error.message}") from None
+    found = [_entry(entry, path) for entry in document]
+    repeated = {entry.id for entry in found if sum(other.id == entry.id for other in found) > 1}
+    if repeated:
+        raise UsageFault(f"{path}: the same id twice: {', '.join(sorted(repeated))}")
+    return found
+
+
+def _entry(given: Mapping[str, Any], path: Path) -> Known:
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    for pattern in (values.get("where", ""), *(values.get("shows") or {}).values()):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UsageFault(f"{path}: {values['id']}: not a regular expression: {pattern}: {error}") from None
+    return Known(**values)
+
+
+def between(entries: Iterable[Known], engines: Sequence[str]) -> list[Known]:
+    """The entries about these two engines, in either order."""
+    return [entry for entry in entries if set(entry.engines) == set(engines)]

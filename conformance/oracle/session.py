@@ -1,0 +1,304 @@
+"""A session: programs to both engines, differences verified, sorted into kinds, shrunk and judged."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from conformance.engine import Engine
+from conformance.errors import EngineFault
+from conformance.oracle import generate, operators
+from conformance.oracle.answers import Answer, Difference, compare, signature
+from conformance.oracle.judge import Judge, Verdict
+from conformance.oracle.known import Known
+from conformance.oracle.program import Literal, Program, literal
+from conformance.oracle.shrink import shrink
+from conformance.oracle.side import Side
+
+#: How many differences of one kind are shrunk, to see whether they are the same thing.
+ALIKE = 2
+
+#: Numbers that are farther apart than this, in units of the tolerance, are never put down to rounding.
+ROUNDING = 1e4
+
+Pairs = list[tuple[Answer, Answer]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session does: how long or how many programs, which operations, and what is known already."""
+
+    seconds: float | None = 60.0
+    programs: int | None = None
+    seed: int = 0
+    globs: tuple[str, ...] = ()
+    known: tuple[Known, ...] = ()
+    limit: float = 20.0
+    shrink_seconds: float = 15.0
+
+
+@dataclass
+class Finding:
+    """A difference that is not known: the smallest program for it, the verdict, and how many programs showed it."""
+
+    program: Program
+    difference: Difference
+    verdict: Verdict
+    signature: tuple[str, ...]
+    count: int = 1
+
+
+@dataclass
+class Outcome:
+    """What came of a session."""
+
+    engines: tuple[str, str]
+    versions: tuple[str, str] = ("", "")
+    programs: int = 0
+    avoided: int = 0
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+    known: Counter[str] = field(default_factory=Counter)
+    stale: list[Known] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    missing: tuple[list[str], list[str]] = ((), ())  # type: ignore[assignment]
+    interrupted: bool = False
+
+
+class Watcher:
+    """Is told how a session goes; this one says nothing."""
+
+    def note(self, text: str) -> None:
+        """Something that a person should know."""
+
+    def progress(self, programs: int, findings: int, known: int) -> None:
+        """So many programs have been run."""
+
+    def found(self, finding: Finding) -> None:
+        """A difference that is not known."""
+
+
+class Session:
+    """Holds one engine against another."""
+
+    def __init__(self, engines: tuple[Engine, Engine], plan: Plan, watcher: Watcher) -> None:
+        self.plan, self.watcher = plan, watcher
+        self.names = engines[0].name, engines[1].name
+        self.outcome = Outcome(self.names)
+        self.sides = (Side(engines[0], self._note, plan.limit), Side(engines[1], self._note, plan.limit))
+        self._judge = Judge(self.names)
+        self._shrunk: Counter[tuple[str, ...]] = Counter()
+        self._threads = ThreadPoolExecutor(2)
+        self._began = time.monotonic()
+
+    def _note(self, text: str) -> None:
+        if len(self.outcome.notes) < 200:
+            self.outcome.notes.append(text)
+        self.watcher.note(text)
+
+    # -- the whole ------------------------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """Run until the time or the number of programs is used up."""
+        try:
+            for started in [self._threads.submit(side.start) for side in self.sides]:
+                started.result()
+            self.outcome.versions = self.sides[0].version, self.sides[1].version
+            found = self._operators()
+            self._examples()
+            self._began = time.monotonic()
+            self._programs(found)
+        except KeyboardInterrupt:
+            self.outcome.interrupted = True
+        finally:
+            self.outcome.seconds = time.monotonic() - self._began
+            for side in self.sides:
+                side.close()
+            self._threads.shutdown(cancel_futures=True)
+        return self.outcome
+
+    def _operators(self) -> list[operators.Operator]:
+        """What either engine describes, as far as both have it."""
+        described = next((found for side in self.sides if (found := side.operators())), None)
+        if described is None:
+            self._note("neither engine describes its operators; only the general families of programs are run")
+            return []
+        paths = operators.paths_of(described)
+        has = [side.which(paths) for side in self.sides]
+        only = [sorted(entry["paths"][0] for entry in described
+                       if not has[i].intersection(entry["paths"]) and has[1 - i].intersection(entry["paths"]))
+                for i in (0, 1)]
+        self.outcome.missing = only[0], only[1]
+        return operators.read(described, has[0] & has[1], self.plan.globs)
+
+    def _examples(self) -> None:
+        """Every known difference must still be there."""
+        entries = self.plan.known
+        for entry, (first, second) in zip(entries, self._both([entry.program for entry in entries])):
+            difference = compare(first, second, entry.program)
+            if difference is None or not entry.explains(difference, entry.program, self.names):
+                self.outcome.stale.append(entry)
+                self._note(f"known difference {entry.id} does not occur any more" if difference is None else
+                           f"the example of {entry.id} shows something else: {difference.kind}: {difference.first} | "
+                           f"{difference.second}")
+
+    def _batches(self, found: Sequence[operators.Operator]) -> Iterator[list[Program]]:
+        everything = list(generate.samples(found))
+        for start in range(0, len(everything), generate.BATCH):
+            yield everything[start:start + generate.BATCH]
+        for number in range(10**9):
+            yield generate.batch(found, self.plan.seed * 1_000_003 + number, self.plan.globs)
+
+    def _programs(self, found: Sequence[operators.Operator]) -> None:
+        """Batch after batch; the next one is made while the engines are busy with this one."""
+        batches = self._batches(found)
+        empty = 0
+        waiting = self._admitted(next(batches))
+        while waiting or empty < 20:
+            empty = 0 if waiting else empty + 1
+            running = [self._threads.submit(side.run, waiting) for side in self.sides] if waiting else []
+            done = self._used_up(len(waiting))
+            coming = [] if done else self._admitted(next(batches))
+            for program, first, second in zip(waiting, *(part.result() for part in running)):
+                self.outcome.programs += 1
+                difference = compare(first, second, program)
+                if difference is not None:
+                    self._consider(program, difference)
+            self.watcher.progress(self.outcome.programs, len(self.outcome.findings), sum(self.outcome.known.values()))
+            if done:
+                return
+            waiting = coming
+
+    def _used_up(self, more: int) -> bool:
+        plan = self.plan
+        if plan.programs is not None and self.outcome.programs + more >= plan.programs:
+            return True
+        return plan.seconds is not None and time.monotonic() - self._began >= plan.seconds
+
+    def _admitted(self, programs: Sequence[Program]) -> list[Program]:
+        """Without those that would end an engine in a known way."""
+        kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
+        self.outcome.avoided += len(programs) - len(kept)
+        if self.plan.programs is not None:
+            kept = kept[:max(0, self.plan.programs - self.outcome.programs)]
+        return kept
+
+    # -- one difference -------------------------------------------------------------------------------------
+
+    def _both(self, programs: Sequence[Program]) -> Pairs:
+        parts: list[Future[list[Answer]]] = [self._threads.submit(side.run, programs) for side in self.sides]
+        return list(zip(parts[0].result(), parts[1].result()))
+
+    def _explained(self, difference: Difference, program: Program) -> bool:
+        for entry in self.plan.known:
+            if entry.explains(difference, program, self.names):
+                self.outcome.known[entry.id] += 1
+                return True
+        return False
+
+    def _consider(self, program: Program, difference: Difference) -> None:
+        """Sort a difference: known, only rounding, one more of a kind, or a finding."""
+        if self._explained(difference, program):
+            return
+        kind = signature(difference, program)
+        if self._shrunk[kind] >= ALIKE:
+            self._count(kind)
+            return
+        (first, second), (again, once_more) = self._both([program, program])
+        difference = self._unsteady(program, (first, second), (again, once_more)) or compare(first, second, program) \
+            or Difference("unstable", difference.step, difference.name, difference.first, difference.second)
+        if self._explained(difference, program) or self._rounding(program, difference):
+            return
+        kind = signature(difference, program)
+        smallest = shrink(program, difference.step, lambda some: self._shows(some, kind), self.plan.shrink_seconds)
+        ((first, second),) = self._both([smallest])
+        final = compare(first, second, smallest)
+        if final is None:
+            smallest, final = program, difference
+        self._shrunk[kind] += 1
+        if self._explained(final, smallest):
+            return
+        final_kind = signature(final, smallest)
+        for finding in self.outcome.findings:
+            if finding.signature == final_kind:
+                finding.count += 1
+                return
+        finding = Finding(smallest, final, self._judge.verdict(smallest, final, (first, second)), final_kind)
+        self.outcome.findings.append(finding)
+        self.watcher.found(finding)
+
+    def _count(self, kind: tuple[str, ...]) -> None:
+        for finding in self.outcome.findings:
+            if finding.signature == kind:
+                finding.count += 1
+                return
+
+    def _unsteady(self, program: Program, first: tuple[Answer, Answer], again: tuple[Answer, Answer]) -> Difference | None:
+        """An engine that answers the same question in two ways is wrong by itself."""
+        for which in (0, 1):
+            found = compare(first[which], again[which], program)
+            if found is not None and found.kind not in ("crash", "hang"):
+                texts = [f"always {found.first}", f"always {found.first}"]
+                texts[which] = f"now {found.first}, now {found.second}"
+                return Difference("unstable", found.step, found.name, texts[0], texts[1])
+        return None
+
+    def _shows(self, programs: Sequence[Program], kind: tuple[str, ...]) -> list[bool]:
+        """For each program whether it shows a difference of this kind, and not one that is known."""
+        kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
+        answers = dict(zip(kept, self._both(kept)))
+        found = []
+        for program in programs:
+            difference = compare(*answers[program], program) if program in answers else None
+            if kind[1] == "unstable" and program in answers:
+                difference = self._unsteady(program, answers[program], self._both([program])[0])
+            found.append(difference is not None and signature(difference, program) == kind
+                         and not any(entry.explains(difference, program, self.names) for entry in self.plan.known)
+                         and not self._rounding(program, difference))
+        return found
+
+    def _rounding(self, program: Program, difference: Difference) -> bool:
+        """True if a tiny change of the arrays moves the result as much as the engines are apart."""
+        if difference.close is None or difference.close > ROUNDING or difference.kind not in ("value", "gradient"):
+            return False
+        moved = [jittered(program, seed) for seed in (1, 2, 3)]
+        if moved[0].lines == program.lines:
+            return False
+        base, *others = self._both([program, *moved])
+        for which in (0, 1):
+            for other in others:
+                found = compare(base[which], other[which], program)
+                if found is not None and found.close is not None and found.step <= difference.step \
+                        and found.close * 4 >= difference.close:
+                    return True
+        return False
+
+
+def jittered(program: Program, seed: int) -> Program:
+    """The same program with every fractional element moved by a few units in its last place.
+
+    >>> p = Program(("a = mx.nd.array([1.5, 2.0], dtype='float32')",))
+    >>> jittered(p, 1).lines == p.lines, "2.0]" in jittered(p, 1).text
+    (False, True)
+    """
+    step = {"float16": 1e-3, "float32": 2e-7, "float64": 4e-16}
+    lines = []
+    for line in program.lines:
+        found = literal(line)
+        if found is not None and found[1].dtype in step:
+            name, array = found
+            factors = (1 + step[array.dtype], 1 - step[array.dtype])
+            values = tuple(value * factors[(index * seed + seed) % 2] if value == value and abs(value) < 1e300
+                           and value != int(value) else value for index, value in enumerate(array.values))
+            line = f"{name} = {Literal(array.shape, array.dtype, values).text}"
+        lines.append(line)
+    return replace(program, lines=tuple(lines))
+
+
+__all__ = ["EngineFault", "Finding", "Outcome", "Plan", "Session", "Watcher", "jittered"]
+
+_ = (Callable, re)

@@ -1,0 +1,150 @@
+"""One of the two engines: a worker that runs programs, and is replaced when a program ends it or never ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from conformance.engine import Engine
+from conformance.engines.provision import interpreter_for
+from conformance.errors import EngineFault
+from conformance.oracle.answers import Answer
+from conformance.oracle.program import Program
+from conformance.process import Ended, Garbled, Late, WorkerProcess, start_worker
+
+#: Programs sent at once: few enough that a worker which dies takes little with it.
+BATCH = 100
+
+#: Workers in a row that end on their first program before the engine is given up.
+PATIENCE = 12
+
+Note = Callable[[str], None]
+
+
+class Side:
+    """An engine that answers programs.
+
+    seconds: how long one program may take;  note: called with a line of text about what had to be done.
+    """
+
+    def __init__(self, engine: Engine, note: Note, seconds: float = 20.0) -> None:
+        self.engine, self._note, self._seconds = engine, note, seconds
+        self._interpreter = interpreter_for(engine, note)
+        self._worker: WorkerProcess | None = None
+        self.version = ""
+        self._child = 0
+        self._fruitless = 0
+
+    # -- the worker -----------------------------------------------------------------------------------------
+
+    def start(self) -> WorkerProcess:
+        """The running worker, or a new one; programs run in a child of it, which is replaced in no time."""
+        if self._worker is None:
+            config = {"module": self.engine.module, "setup": self.engine.setup, "describe": False}
+            self._worker, ready = start_worker(self.engine, self._interpreter, config)
+            self.version = str(ready.get("version", ""))
+            self._child = self._ask({"oracle": "guard"})["child"]
+        return self._worker
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        worker = self.start()
+        worker.send(message)
+        reply = worker.receive(time.monotonic() + self.engine.timeouts.start)
+        if not isinstance(reply, dict):
+            words = worker.last_words()
+            self.close()
+            raise EngineFault(f"engine {self.engine.name} did not answer {message['oracle']}: {reply}", "", words)
+        return reply
+
+    def operators(self) -> list[dict[str, Any]] | None:
+        """The descriptions of operators that the engine offers, or None."""
+        found = self._ask({"oracle": "describe"})["operators"]
+        return found if isinstance(found, list) else None
+
+    def which(self, paths: Sequence[str]) -> set[str]:
+        """Which of these functions the engine has."""
+        found: list[str] = self._ask({"oracle": "which", "paths": list(paths)})["which"]
+        return set(found)
+
+    # -- programs -------------------------------------------------------------------------------------------
+
+    def run(self, programs: Sequence[Program]) -> list[Answer]:
+        """An answer for each program, in order."""
+        answers: list[Answer] = []
+        while len(answers) < len(programs):
+            answers += self._some(programs[len(answers):len(answers) + BATCH])
+        return answers
+
+    def _some(self, programs: Sequence[Program]) -> list[Answer]:
+        """Answers to at least the first of these programs."""
+        worker = self.start()
+        worker.send({"oracle": "run", "programs": [program.message(n) for n, program in enumerate(programs)]})
+        answers: list[Answer] = []
+        for program in programs:
+            reply = worker.receive(time.monotonic() + self._seconds)
+            if isinstance(reply, dict) and "id" in reply:
+                answers.append(Answer.of(reply))
+                continue
+            ended = self._replace(worker, reply)
+            self._fruitless = 0 if answers else self._fruitless + 1
+            if self._fruitless >= PATIENCE:
+                self._check_alive(program, ended)
+            return [*answers, self._confirmed(program, ended) if answers else ended]
+        self._fruitless = 0
+        return answers
+
+    def _replace(self, worker: WorkerProcess, reply: dict[str, Any] | Ended | Late | Garbled) -> Answer:
+        """Get the next child, or let a new worker be made; returns how the old one ended."""
+        if isinstance(reply, Late):
+            words = self._end_child(worker, signal.SIGUSR1) + self._end_child(worker, signal.SIGKILL)
+            again = worker.receive(time.monotonic() + 10)
+        else:
+            words, again = worker.last_words(), reply
+        worker.output.clear()
+        child = worker.receive(time.monotonic() + 10) if isinstance(again, dict) else again
+        if isinstance(again, dict) and "died" in again and isinstance(child, dict) and "child" in child:
+            self._child = child["child"]
+        else:
+            self.close()
+        if isinstance(reply, dict):
+            return Answer((), "crash", f"{Ended(reply['died'])}\n{words}")
+        return Answer((), "hang" if isinstance(reply, Late) else "crash", f"{_reason(reply)}\n{words}")
+
+    def _end_child(self, worker: WorkerProcess, number: int) -> str:
+        """Signal the child: SIGUSR1 makes it print where it is."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child, number)
+        time.sleep(0.3)
+        return worker.last_words()
+
+    def _check_alive(self, program: Program, ended: Answer) -> None:
+        """Many programs in a row ended the engine: does it run anything at all?"""
+        self._fruitless = -PATIENCE
+        if self._some([Program(("a = mx.nd.ones((2,))", "b = a + a"))])[0].end is not None:
+            raise EngineFault(f"engine {self.engine.name}: {PATIENCE} programs in a row ended its process, and so does "
+                              f"an addition", "Look at the last one:", f"{program.text}\n{ended.words}")
+        self._fruitless = 0
+
+    def _confirmed(self, program: Program, ended: Answer) -> Answer:
+        """What the program does in a fresh worker: an earlier one may have done the damage."""
+        again = self._some([program])[0]
+        if again.end is None:
+            self._note(f"{self.engine.name}: the process ended ({ended.end}) at a program that runs well alone; "
+                       f"an earlier one may have damaged it: {program.lines[-1]}")
+        return again
+
+
+def _reason(reply: Ended | Late | Garbled) -> str:
+    if isinstance(reply, Late):
+        return "no answer in time"
+    return str(reply) if isinstance(reply, Ended) else f"it wrote into the harness's own pipe: {reply.line!r}"
