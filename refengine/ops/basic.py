@@ -71,8 +71,8 @@ def _cast_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return (F.cast(ograds[0], dtype=np.dtype(inputs[0].dtype).name),)
 
 
-@register('cast', 'Cast', params={'dtype': Dtype(REQUIRED)}, grad=_cast_grad, samples=((((2, 3),), {'dtype': 'float64'}),),
-          rules=('ND-CAST-001',), any_shape=True)
+@register('cast', 'Cast', params={'dtype': Dtype(REQUIRED)}, grad=_cast_grad,
+          samples=((((2, 3),), {'dtype': 'float64'}),), rules=('ND-CAST-001',), any_shape=True)
 def _cast(xp: Any, data: Any, dtype: Any = 'float32') -> Any:
     """The array with another element type: toward zero for integers, wrapping for the narrow ones."""
     kind = np.dtype(dtype)

@@ -43,7 +43,7 @@ def _aligned_axis(low: float, high: float, bins: int, size: int, ratio: int, ali
     if not aligned:
         length = max(length, single(1))
     step = length / single(bins)
-    points = ratio if ratio > 0 else int(math.ceil(step))
+    points = ratio if ratio > 0 else math.ceil(step)
     if points < 1:
         return np.zeros((bins, size))
     offsets = (np.arange(points, dtype=single) + single(0.5)) * step / single(points)
