@@ -117,6 +117,15 @@ def record(op: Any, params: Any, inputs: Sequence[Any], arrays: Sequence[Any], o
     return entry
 
 
+_PLAIN_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError)
+"""What the array module raises for arrays that it cannot take."""
+
+
+def _refused(op: Operator, error: Exception) -> MXNetError:
+    """The engine's own error for arrays that a body cannot compute on."""
+    return MXNetError(f'Error in operator {op.name}: {error}')
+
+
 _pending_kernels = True
 
 
@@ -144,6 +153,8 @@ def compute(op: Operator, xp: Any, arrays: Sequence[Any], params: Mapping[str, A
     except LateError as late:
         outputs = late.outputs
         failure = engine.Failure(late.error)
+    except _PLAIN_ERRORS as error:
+        raise _refused(op, error) from error
     finally:
         _error_state.reset(token)
     if type(outputs) is not tuple:
@@ -177,6 +188,8 @@ def _short(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Any
     token = _error_state.set(_ignored)
     try:
         data = _with_kernels(op, np, *arrays, **params) if op.kernels else op.forward(np, *arrays, **params)
+    except _PLAIN_ERRORS as error:
+        raise _refused(op, error) from error
     finally:
         _error_state.reset(token)
     base = data.base
