@@ -192,11 +192,11 @@ def strides_of_a_fresh_array(mx, check, shape, want):
     check.equal(mx.nd.stride(array), want, "nd.stride(x)")
 
 
-@case("BCAST-STRIDE-001")
-def stride_of_a_repeated_axis(mx, check):
-    made = mx.nd.ones((1, 3)).broadcast_to((2, 3))
-    check.equal(made.stride, (0, 1), "stride of an expanded row")
-    check.equal(mx.nd.ones((3,)).broadcast_to((2, 3)).stride, (0, 1), "stride of an expanded vector")
+@case("BCAST-STRIDE-001", samples={"row": {"shape": (1, 3)}, "vector": {"shape": (3,)}})
+def stride_of_a_repeated_axis(mx, check, shape):
+    """Zero while nothing was written, in an engine that expands without copying; never after a write."""
+    made = mx.nd.ones(shape).broadcast_to((2, 3))
+    check.that(made.stride in ((0, 1), (3, 1)), "stride of the expanded array", "(0, 1) or (3, 1)", made.stride)
     made[0, 0] = 5
     check.equal(made.stride, (3, 1), "stride after a write")
     check.equal(made, [[5, 1, 1], [1, 1, 1]], "values after the write")
