@@ -13,7 +13,8 @@ from . import env
 LARGE = 64 * 1024
 """Arrays of at least this many bytes come from the pool: the page faults of fresh memory cost more than the work."""
 
-_lock = threading.Lock()
+# Reentrant: making a list below may start the garbage collector, which ends leases in this very thread.
+_lock = threading.RLock()
 _free: dict[int, list[np.ndarray]] = {}
 _kept = 0
 _leased = 0
@@ -32,13 +33,14 @@ class _Lease(np.ndarray):
     """A buffer on loan; it goes back to the pool when the last view of it dies."""
 
     def __del__(self) -> None:
-        global _kept
+        global _kept, _leased
         owner = self.base
         if type(owner) is not _Memory:
             return
         size = owner.nbytes
-        if _kept + size <= _limit:
-            with _lock:
+        with _lock:
+            _leased -= size
+            if _kept + size <= _limit:
                 _free.setdefault(size, []).append(owner)
                 _kept += size
 
@@ -58,12 +60,12 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return np.empty(shape, dtype)
     rounded = _round(size)
     owner = None
-    bucket = _free.get(rounded)
-    if bucket:
-        with _lock:
-            if bucket:
-                owner = bucket.pop()
-                _kept -= rounded
+    with _lock:
+        _leased += rounded
+        bucket = _free.get(rounded)
+        if bucket:
+            owner = bucket.pop()
+            _kept -= rounded
     if owner is None:
         owner = np.empty(rounded, np.uint8).view(_Memory)
     return np.ndarray(shape, dtype, buffer=owner.view(_Lease))

@@ -46,3 +46,21 @@ def test_a_buffer_returns_when_the_last_view_dies_and_is_lent_again():
     del part
     assert storage.kept_bytes() >= SIZE * 4
     assert storage.empty((SIZE,), "float32").ctypes.data == address
+
+
+def test_used_bytes_count_what_is_lent():
+    before = storage.used_bytes()
+    arrays = [storage.empty((SIZE,), "float32") for _ in range(3)]
+    assert storage.used_bytes() - before >= 3 * SIZE * 4
+    part = arrays[0][3:]
+    del arrays
+    assert SIZE * 4 <= storage.used_bytes() - before < 2 * SIZE * 4
+    del part
+    assert storage.used_bytes() == before
+
+
+def test_a_lease_that_ends_while_the_pool_is_locked_ends_without_a_deadlock():
+    array = storage.empty((SIZE,), "float32")
+    with storage._lock:
+        del array
+    assert storage.kept_bytes() >= SIZE * 4
