@@ -153,7 +153,7 @@ def tile_passes_no_gradient(mx):
     after(mx, mx.nd, "tile", lambda result, *args, **kwargs: block(result))
 
 
-@mutant("AUTOGRAD-VIEW-005")
+@mutant("AUTOGRAD-VIEW-005", "DIAG-AG-003")
 def numpy_values_remember_where_they_came_from(mx):
     """An array made from the values of a recorded one takes part in its graph."""
     seen = []

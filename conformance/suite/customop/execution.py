@@ -33,8 +33,8 @@ def flags_and_requests(mx, check):
         with mx.autograd.record(train_mode=False):
             run().wait_to_read()
         mx.nd.waitall()
-        forward, backward = ("forward", ["write"], False), ("backward", ["add"], False)
-        check.equal(log, [forward, forward, backward, forward], "requests, and whether it records, call by call")
+        ahead, back = ("forward", ["write"], False), ("backward", ["add"], False)
+        check.equal(log, [ahead, ahead, back, ahead], "requests, and whether it records, call by call")
         check.equal(training, [0, 1, 0], "is_train outside, in record and in record for prediction")
         check.equal(x.grad, [2, 2], "gradient")
 
