@@ -75,15 +75,20 @@ def setter_returns_the_new_state(mx):
 
 @mutant("AUTOGRAD-SCOPE-005")
 def scope_object_serves_once(mx):
-    used = []
+    class Once(object):
+        def __init__(self, original):
+            self.original, self.used = original, False
 
-    def enter(original):
-        if any(original is other for other in used):
-            raise RuntimeError("this scope has been used")
-        used.append(original)
-        return original.__enter__()
+        def __enter__(self):
+            if self.used:
+                raise RuntimeError("this scope has been used")
+            self.used = True
+            return self.original.__enter__()
 
-    scope(mx, "record", enter)
+        def __exit__(self, *error):
+            return self.original.__exit__(*error)
+
+    replace(mx.autograd, "record", lambda original, *args, **kwargs: Once(original(*args, **kwargs)))
 
 
 @mutant("AUTOGRAD-SCOPE-007")
