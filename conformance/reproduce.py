@@ -126,7 +126,7 @@ def _cut_out(case: Case, rule: Rule, engine: Engine) -> str:
     parts = [
         _head(case, rule, engine),
         "\n".join(imports),
-        _environment(engine),
+        environment(engine),
         _title("the checker, as far as this case uses it"),
         *_spaced(extract.blocks(lambda module: module in PLAIN)),
         _title("building blocks, and the case"),
@@ -137,7 +137,7 @@ def _cut_out(case: Case, rule: Rule, engine: Engine) -> str:
         parts.append(f"SAMPLES = {samples}")
         call = f"{function}(mx, check, **SAMPLES[{case.sample!r}])"
     parts += [_title("running it"), _tail(case, engine, call, "RAISED")]
-    return _laid_out(parts)
+    return laid_out(parts)
 
 
 def _samples(case: Case, extract: Extract) -> str:
@@ -189,11 +189,11 @@ def _bundled(case: Case, rule: Rule, engine: Engine, reason: str) -> str:
     start = (f"from conformance.case import REGISTRY\nfrom conformance.check import Check\n"
              f"importlib.import_module({case.module!r})")
     parts = [
-        _head(case, rule, engine), "\n".join(imports), _environment(engine),
+        _head(case, rule, engine), "\n".join(imports), environment(engine),
         _BUNDLE.format(reason=reason, sources="{\n" + listed + "\n}"), start,
         _tail(case, engine, f"REGISTRY[{case.id!r}].run(mx, check)", "sys.modules['conformance.check'].RAISED"),
     ]
-    return _laid_out(parts)
+    return laid_out(parts)
 
 
 def _needed(module: str) -> list[str]:
@@ -228,7 +228,8 @@ def _head(case: Case, rule: Rule, engine: Engine) -> str:
     )
 
 
-def _environment(engine: Engine) -> str:
+def environment(engine: Engine) -> str:
+    """Lines that set what the engine's process must have in its environment and on its path."""
     lines = [f"os.environ.setdefault({name!r}, {value!r})" for name, value in engine.env.items()]
     lines += [f"sys.path.append({folder!r})" for folder in engine.path]
     return "\n".join(lines)
@@ -253,6 +254,6 @@ def _spaced(blocks: list[str]) -> list[str]:
     return ["\n" + block if block.startswith(("def ", "class ", "@")) else block for block in plain]
 
 
-def _laid_out(parts: list[str]) -> str:
+def laid_out(parts: list[str]) -> str:
     """The parts with one or two blank lines between them."""
     return re.sub(r"\n{4,}", "\n\n\n", "\n\n".join(part.rstrip("\n") for part in parts if part)) + "\n"

@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "conformance.cli.explain",
     "parity": "conformance.cli.parity",
     "mutants": "conformance.cli.mutants",
+    "oracle": "conformance.cli.oracle",
     "reproduce": "conformance.cli.reproduce",
     "report": "conformance.cli.report",
     "perf": "conformance.cli.perf",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.oracle.program import Program, subject
+from conformance.oracle.program import Program, assigned, subject
 from conformance.tolerance import tolerance_for
 
 #: How much farther than the table allows two results may lie apart after each further statement.
@@ -74,7 +74,7 @@ def array_of(told: Sequence[Any]) -> np.ndarray[Any, Any] | None:
         flat = np.frombuffer(base64.b64decode(data), np.dtype(dtype))
     except (TypeError, ValueError):
         return None
-    return flat.reshape(shape) if flat.size == int(np.prod(shape)) else None
+    return flat.reshape(tuple(shape)) if flat.size == int(np.prod(shape)) else None
 
 
 def show(told: Any) -> str:
@@ -136,7 +136,7 @@ def compare(first: Answer, second: Answer, program: Program) -> Difference | Non
     sides = _Side(), _Side()
     for index, (one, two) in enumerate(zip(first.steps, second.steps, strict=True)):
         changed = sides[0].read(one) | sides[1].read(two)
-        found = _errors(one, two, index, sides, changed)
+        found = _errors(one, two, index)
         if found is None:
             failed = "e" in one
             for name in sorted(changed, key=lambda key: (key != _target(program, index), key)):
@@ -162,14 +162,10 @@ def _last(answer: Answer) -> str:
 
 
 def _target(program: Program, index: int) -> str | None:
-    from conformance.oracle.program import assigned
-
     return assigned(program.lines[index])
 
 
-def _errors(
-    one: Mapping[str, Any], two: Mapping[str, Any], index: int, sides: tuple[_Side, _Side], changed: set[str],
-) -> Difference | None:
+def _errors(one: Mapping[str, Any], two: Mapping[str, Any], index: int) -> Difference | None:
     if "e" not in one and "e" not in two:
         return None
     if "e" in one and "e" in two:
@@ -180,7 +176,7 @@ def _errors(
             return Difference("meaning", index, "", _error(one), _error(two))
         return None
     texts = []
-    for step, side in zip((one, two), sides):
+    for step in (one, two):
         new = step.get("v", {})
         texts.append(_error(step) if "e" in step else
                      "no error: " + ("; ".join(f"{n} = {show(new[n])}" for n in sorted(new)) or "no change"))
@@ -253,7 +249,8 @@ def apart(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any], dtype: str, s
     if not rtol:
         return 0.0 if np.array_equal(left, right) else float("inf")
     with np.errstate(all="ignore"):
-        one, two = left.astype(np.float64), right.astype(np.float64)
+        one: np.ndarray[Any, Any] = left.astype(np.float64)
+        two: np.ndarray[Any, Any] = right.astype(np.float64)
         finite = np.isfinite(one) & np.isfinite(two)
         if not np.array_equal(one[~finite], two[~finite], equal_nan=True):
             return float("inf")
@@ -261,7 +258,8 @@ def apart(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any], dtype: str, s
             return 0.0
         one, two = one[finite], two[finite]
         scale = max(float(np.abs(one).max()), float(np.abs(two).max()))
-        return float(np.abs(one - two).max()) / ((atol + rtol * scale) * (1 + STEPS_WIDEN * steps))
+        allowed = (atol + rtol * scale) * (1 + STEPS_WIDEN * steps)
+        return float(np.abs(one - two).max() / allowed)
 
 
 def signature(difference: Difference, program: Program) -> tuple[str, ...]:
@@ -271,7 +269,7 @@ def signature(difference: Difference, program: Program) -> tuple[str, ...]:
         if difference.kind in ("error", "meaning"):
             return text.split(":")[0]
         if difference.kind == "dtype":
-            return text.split(" ")[0]
+            return text.split(" ")[0].rstrip("0123456789").removeprefix("u")
         return ("nan " if "nan" in text else "") + ("inf" if "inf" in text else "")
 
     names = sorted(set(subject(program, difference.step)))

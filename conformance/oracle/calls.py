@@ -1,4 +1,4 @@
-"""Programs around one operator: its samples in every dtype, and calls that are like its samples but for a few changes."""
+"""Programs around one operator: its samples in every dtype, and calls like its samples but for a few changes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _invent(maker: Maker, operator: Operator, made: _Call, dtype: str) -> None:
     count = maker.integer(1, 3) if operator.variadic else len(operator.inputs)
     made.arrays = [maker.values(shape, dtype) for _ in range(count)]
     made.smooth = [True] * count
-    made.params = {name: maker.parameter(parameter) for name, parameter in operator.params.items() if parameter.required}
+    made.params = {name: maker.parameter(given) for name, given in operator.params.items() if given.required}
 
 
 def _change(maker: Maker, operator: Operator, made: _Call) -> None:

@@ -106,7 +106,7 @@ class Interpreter(object):
             step: Dict[str, Any] = {}
             found = _TARGET.match(line)
             target = found.group(1) if found else None
-            before = scope.get(target)
+            before = scope.get(target) if target is not None else None
             try:
                 exec(line, scope)
                 if target is not None:
@@ -187,7 +187,7 @@ def guard(channel: Any) -> None:
     """Return in a child that goes on serving; when it ends, say so and make the next one, which is ready at once."""
     while hasattr(os, "fork"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an engine may have threads; a child that cannot live without them shows it
+            warnings.simplefilter("ignore")  # an engine may have threads; a child that needs them shows it
             child = os.fork()
         if child == 0:
             channel.adopt()

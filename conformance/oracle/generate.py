@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from conformance.oracle import calls
 from conformance.oracle.families import FAMILIES
 from conformance.oracle.maker import Maker
+from conformance.oracle.methods import method
 from conformance.oracle.operators import Operator
 from conformance.oracle.program import Program, matches, operations
 
@@ -37,7 +38,7 @@ def touches(program: Program, globs: Sequence[str]) -> bool:
 def batch(operators: Sequence[Operator], seed: int, globs: Sequence[str] = ()) -> list[Program]:
     """The programs of one batch, each once."""
     made: dict[tuple[tuple[str, ...], bool], Program] = {}
-    families = [family for _, family, weight in FAMILIES for _ in range(weight)]
+    families = [family for family, weight in (*FAMILIES, (method, 6)) for _ in range(weight)]
     share = len(families) if operators else 0
 
     @seeded(seed)

@@ -110,7 +110,7 @@ def load(path: Path = FILE) -> list[Known]:
 
 
 def _entry(given: Mapping[str, Any], path: Path) -> Known:
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     for pattern in (values.get("where", ""), *(values.get("shows") or {}).values()):
         try:
             re.compile(pattern)

@@ -20,6 +20,9 @@ FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int32", "int64", "int8", "uint8")
 DTYPES = ("float32", "float32", "float32", "float64", "float16", "int32", "int64", "int8", "uint8", "bool")
 
+#: Arrays have no more elements than this, so that a program can be read.
+ELEMENTS = 24
+
 #: Whole-number parameters stay this small: results must fit into memory.
 SMALL = 6
 
@@ -74,7 +77,10 @@ class Maker:
         """A shape: sizes of 1 are common; no size and no dimension only under numpy shape semantics."""
         sizes = (1, 2, 3, 4, 2, 3, 1, 5) if not self.np_shape else (1, 2, 3, 0, 2, 3, 1, 4)
         ndim = self.integer(0 if self.np_shape else 1, most)
-        return tuple(self.choice(sizes) for _ in range(ndim))
+        shape = [self.choice(sizes) for _ in range(ndim)]
+        while np.prod(shape) > ELEMENTS:
+            shape[int(np.argmax(shape))] = 1
+        return tuple(shape)
 
     def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape that broadcasts with another one, or nearly."""
@@ -95,6 +101,7 @@ class Maker:
         size = int(np.prod(shape))
         random = self._random
         kind = random.randint(4)
+        numbers: np.ndarray[Any, Any]
         if dtype == "bool":
             numbers = random.randint(0, 2, size)
         elif dtype.startswith(("int", "uint")):

@@ -8,6 +8,9 @@ from typing import Any
 
 from conformance.oracle.program import Literal, matches
 
+#: Functions that only the front end itself calls: its own checks stand before them, so they are reached through it.
+PRIVATE = "nd._internal."
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -82,7 +85,7 @@ def read(described: Sequence[Mapping[str, Any]], common: set[str], globs: Sequen
     """The operators that both engines have and that a glob matches (all of them if there is no glob)."""
     found = []
     for entry in described:
-        path = next((path for path in entry["paths"] if path in common), None)
+        path = next((path for path in entry["paths"] if path in common and not path.startswith(PRIVATE)), None)
         if path is None or (globs and not matches([path], globs)):
             continue
         params = {name: Parameter(**{**given, "choices": tuple(given.get("choices", ()))})

@@ -75,9 +75,7 @@ def _called(node: ast.AST) -> Iterator[str]:
             yield name[3:]
         elif isinstance(node.func, ast.Attribute) and not (name or "").startswith("np."):
             yield f"NDArray.{node.func.attr}"
-    elif isinstance(node, ast.BinOp):
-        yield f"NDArray {_SYMBOLS.get(type(node.op), '?')}"
-    elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
+    elif isinstance(node, ast.BinOp | ast.UnaryOp) and not isinstance(getattr(node, "operand", None), ast.Constant):
         yield f"NDArray {_SYMBOLS.get(type(node.op), '?')}"
     elif isinstance(node, ast.Compare):
         yield f"NDArray {_SYMBOLS.get(type(node.ops[0]), 'in')}"

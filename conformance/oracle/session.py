@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from conformance.engine import Engine
-from conformance.errors import EngineFault
 from conformance.oracle import generate, operators
 from conformance.oracle.answers import Answer, Difference, compare, signature
 from conformance.oracle.judge import Judge, Verdict
@@ -65,12 +64,12 @@ class Outcome:
     known: Counter[str] = field(default_factory=Counter)
     stale: list[Known] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    missing: tuple[list[str], list[str]] = ((), ())  # type: ignore[assignment]
+    missing: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
     interrupted: bool = False
 
 
-class Watcher:
-    """Is told how a session goes; this one says nothing."""
+class Watcher(Protocol):
+    """Is told how a session goes."""
 
     def note(self, text: str) -> None:
         """Something that a person should know."""
@@ -85,12 +84,15 @@ class Watcher:
 class Session:
     """Holds one engine against another."""
 
-    def __init__(self, engines: tuple[Engine, Engine], plan: Plan, watcher: Watcher) -> None:
+    def __init__(
+        self, engines: tuple[Engine, Engine], plan: Plan, watcher: Watcher,
+        rules: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         self.plan, self.watcher = plan, watcher
         self.names = engines[0].name, engines[1].name
         self.outcome = Outcome(self.names)
         self.sides = (Side(engines[0], self._note, plan.limit), Side(engines[1], self._note, plan.limit))
-        self._judge = Judge(self.names)
+        self._judge = Judge(self.names, rules)
         self._shrunk: Counter[tuple[str, ...]] = Counter()
         self._threads = ThreadPoolExecutor(2)
         self._began = time.monotonic()
@@ -133,7 +135,10 @@ class Session:
                        if not has[i].intersection(entry["paths"]) and has[1 - i].intersection(entry["paths"]))
                 for i in (0, 1)]
         self.outcome.missing = only[0], only[1]
-        return operators.read(described, has[0] & has[1], self.plan.globs)
+        usable = operators.read(described, has[0] & has[1], self.plan.globs)
+        for operator in usable:
+            self._judge.rules.setdefault(operator.path, operator.rules)
+        return usable
 
     def _examples(self) -> None:
         """Every known difference must still be there."""
@@ -237,7 +242,10 @@ class Session:
                 finding.count += 1
                 return
 
-    def _unsteady(self, program: Program, first: tuple[Answer, Answer], again: tuple[Answer, Answer]) -> Difference | None:
+    @staticmethod
+    def _unsteady(
+        program: Program, first: tuple[Answer, Answer], again: tuple[Answer, Answer]
+    ) -> Difference | None:
         """An engine that answers the same question in two ways is wrong by itself."""
         for which in (0, 1):
             found = compare(first[which], again[which], program)
@@ -297,8 +305,3 @@ def jittered(program: Program, seed: int) -> Program:
             line = f"{name} = {Literal(array.shape, array.dtype, values).text}"
         lines.append(line)
     return replace(program, lines=tuple(lines))
-
-
-__all__ = ["EngineFault", "Finding", "Outcome", "Plan", "Session", "Watcher", "jittered"]
-
-_ = (Callable, re)

@@ -94,7 +94,8 @@ def _cut(array: Literal, axis: int, new: int) -> Literal:
     for n in array.shape[axis + 1:]:
         inner *= n
     block = array.shape[axis] * inner
-    values = [value for start in range(0, len(array.values), block) for value in array.values[start:start + new * inner]]
+    starts = range(0, len(array.values), block)
+    values = [value for start in starts for value in array.values[start:start + new * inner]]
     return Literal((*array.shape[:axis], new, *array.shape[axis + 1:]), array.dtype, tuple(values))
 
 
