@@ -117,6 +117,7 @@ def contexts_nest(mx, check):
     with mx.cpu(1):
         with mx.cpu(2):
             check.equal(mx.nd.ones((2,)).context, mx.cpu(2), "inner context")
+            check.equal(mx.nd.ones((2,)) + 1, [2, 2], "values inside")
         check.equal(mx.nd.ones((2,)).context, mx.cpu(1), "outer context")
     check.equal(mx.nd.ones((2,)).context, mx.cpu(0), "context afterwards")
 
@@ -160,6 +161,15 @@ def result_lives_with_the_first_input(mx, check, make, number):
     first, second = mx.nd.ones((2,), ctx=mx.cpu(1)), mx.nd.ones((2,))
     with mx.cpu(3):
         check.equal(make(mx.nd, first, second).context, mx.cpu(number), "context of the result")
+
+
+@case("CTX-DEFAULT-003")
+def value_beside_another_current_context(mx, check):
+    first, second = mx.nd.array([1, 2], ctx=mx.cpu(1)), mx.nd.array([10, 20])
+    with mx.cpu(3):
+        total = first + second
+    check.equal(total, [11, 22], "sum")
+    check.equal(total.context, mx.cpu(1), "context of the sum")
 
 
 @case("CTX-DEFAULT-004", samples={"zeros": {"name": "zeros"}, "ones": {"name": "ones"}})

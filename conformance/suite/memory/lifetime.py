@@ -127,6 +127,7 @@ def cycle_waits_for_the_collector(mx, check):
 @case("MEM-GC-002")
 def array_is_tracked(mx, check):
     made = {"made": mx.nd.ones((2,)), "computed": mx.nd.ones((2,)) + 1, "view": mx.nd.ones((2, 2))[0]}
+    check.equal(made["computed"], [2, 2], "array that was computed")
     for name, array in sorted(made.items()):
         check.that(gc.is_tracked(array), "the array (%s) is tracked" % name)
         check.that(any(thing is array for thing in gc.get_objects()), "the array (%s) is found" % name)
@@ -212,6 +213,9 @@ def loop_does_not_grow(mx, check):
         loss.backward()
         weight[:] = weight - 0.001 * weight.grad
         mx.nd.linalg.syrk(weight).wait_to_read()
+        if step == 1:
+            # The gradient of sum(w @ w) at 0.1 everywhere is 0.8, and the loss of step 0 is zero.
+            check.close(weight, np.full((4, 4), 0.1 - 0.001 * 0.8), "weight after the second step")
         if step in (5, 29):
             gc.collect()
             counts.append(len(alive(mx)))

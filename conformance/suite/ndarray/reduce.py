@@ -89,6 +89,7 @@ def float16_sum_overflows(mx, check):
 def sum_of_many_ones(mx, check):
     with kit.legacy_mode(mx):
         expect(check, mx.nd.sum(mx.nd.ones((2 ** 24 + 2,))), [16777218.0], "float32", "sum of 2**24 + 2 ones")
+        expect(check, mx.nd.sum(mx.nd.ones((2 ** 24 + 2,)) * -2), [-33554436.0], "float32", "sum of as many times -2")
 
 
 @case("ND-REDUCE-006", samples={
