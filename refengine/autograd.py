@@ -21,7 +21,7 @@ import numpy as np
 from . import tape
 from .base import MXNetError
 from .dispatch import wrap
-from .tape import state
+from .tape import recorders, state
 
 __all__ = ['Function', 'backward', 'get_symbol', 'grad', 'is_recording', 'is_training', 'mark_variables', 'pause',
            'predict_mode', 'record', 'set_recording', 'set_training', 'train_mode']
@@ -50,29 +50,42 @@ def is_training() -> bool:
 
 
 class _Scope:
-    """Sets recording and training for a block; the same object may be nested in itself (AUTOGRAD-SCOPE-006)."""
+    """Sets recording and training for a block; the same object may be nested in itself (AUTOGRAD-SCOPE-006).
 
-    __slots__ = ('_previous', '_recording', '_training')
+    What the block found is kept by the thread, so that one object serves all blocks and threads.
+    """
+
+    __slots__ = ('_recording', '_training')
 
     def __init__(self, recording: bool | None, training: bool | None) -> None:
         self._recording = recording
         self._training = training
-        self._previous: Any = None
 
     def __enter__(self) -> None:
-        self._previous = (state.recording, state.training, self._previous)
-        if self._recording is not None:
-            state.recording = self._recording
+        here = state.here
+        before = here.now
+        here.scopes.append((before, here.training))
+        recording = self._recording
+        if recording is not None and recording is not before:
+            here.now = recording
+            (recorders.add if recording else recorders.discard)(here.thread)
         if self._training is not None:
-            state.training = self._training
+            here.training = self._training
 
     def __exit__(self, *exc: Any) -> None:
-        state.recording, state.training, self._previous = self._previous
+        here = state.here
+        before, here.training = here.scopes.pop()
+        if before is not here.now:
+            here.now = before
+            (recorders.add if before else recorders.discard)(here.thread)
+
+
+_record_and_train = _Scope(True, True)
 
 
 def record(train_mode: bool | None = True) -> _Scope:
     """A block whose operators are recorded, in training mode unless told otherwise."""
-    return _Scope(True, train_mode)
+    return _record_and_train if train_mode is True else _Scope(True, train_mode)
 
 
 def pause(train_mode: bool | None = False) -> _Scope:
@@ -113,7 +126,6 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = 'write') -> 
                          f'{len(gradients)} gradients and {len(reqs)} requests')
     for variable, gradient, req in zip(variables, gradients, reqs):
         variable._node = tape.Leaf(gradient, _check_req(req), variable._data.dtype)
-        variable._index = 0
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -215,12 +227,18 @@ class Function:
 class _FunctionRecord:
     """Stands for an operator on a tape node of a ``Function``."""
 
+    grad = partials = None
+
     def __init__(self, name: str, outputs: int) -> None:
         self.name, self.outputs = name, outputs
-        self.grad = None
 
     def visible_count(self, params: Any) -> int:
         return self.outputs
+
+    def backward(self, node: tape.Node, ograds: Any) -> list[Any]:
+        """The gradients of the inputs; what computes them is forgotten with the parameters of the node."""
+        result: list[Any] = node.params['backward'](ograds)
+        return result
 
 
 def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) -> Any:
@@ -234,18 +252,17 @@ def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) ->
     for result in results:
         if in_graph(result):
             raise MXNetError(IN_GRAPH)
-    entry = put(_FunctionRecord(type(function).__name__, len(results)), {}, inputs, [a._data for a in inputs],
-                [r._data for r in results], results, results[0]._ctx)
-    if entry is not None:
-        entry.backward = _function_backward(function, [(r.shape, r._data.dtype, r._ctx) for r in results],
-                                            [a.shape for a in inputs])
+    way_back = _function_backward(function, [(r.shape, r._data.dtype, r._ctx) for r in results],
+                                  [a.shape for a in inputs])
+    put(_FunctionRecord(type(function).__name__, len(results)), {'backward': way_back}, inputs,
+        [a._data for a in inputs], [r._data for r in results], results, results[0]._ctx)
     return outputs
 
 
 def _function_backward(function: Function, described: list[Any], shapes: list[Any]) -> Callable[..., Any]:
     count = len(shapes)
 
-    def run(node: Any, ograds: list[Any]) -> list[Any]:
+    def run(ograds: list[Any]) -> list[Any]:
         recorded = any(g is not None and hasattr(g, '_node') for g in ograds)
         wrapped = []
         for gradient, (shape, dtype, ctx) in zip(ograds, described):
@@ -253,7 +270,7 @@ def _function_backward(function: Function, described: list[Any], shapes: list[An
             array = wrap(raw.view(), ctx)
             array._data.flags.writeable = False
             if recorded and gradient is not None:
-                array._node, array._index = gradient._node, getattr(gradient, '_index', 0)
+                array._node = gradient._node
             wrapped.append(array)
         previous = set_recording(False)
         try:

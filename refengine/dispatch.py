@@ -12,7 +12,7 @@ from . import device, engine, random, tape
 from .base import IN_GRAPH, LateError, MXNetError, dtype_text, shape_text
 from .context import Context, as_context
 from .op import Operator, check_same, get, registry, shape_error
-from .tape import Node, state
+from .tape import GONE, MANY, Node, Output, recorders, state
 from .util import semantics
 
 _new = object.__new__
@@ -95,26 +95,28 @@ def wrap(data: Any, ctx: Context, cls: Any = None) -> Any:
 def in_graph(array: Any) -> bool:
     """Whether a write to the array would change a recorded graph."""
     node = array._node
-    return node is not None and node.alive
+    return node is not None and node.kind != GONE
 
 
 def record(op: Any, params: Any, inputs: Sequence[Any], arrays: Sequence[Any], outputs: Sequence[Any],
            results: Sequence[Any], ctx: Context) -> Node | None:
     """Put a call on the tape if one of its inputs is in a graph; ``results`` become its outputs."""
-    parents = None
+    parents: list[Any] | None = None
     for index, array in enumerate(inputs):
-        node = array._node
-        if node is not None and node.alive:
+        entry = array._node
+        if entry is not None and entry.kind != GONE:
             if parents is None:
                 parents = [None] * len(inputs)
-            parents[index] = (node, array._index)
+            parents[index] = entry
     if parents is None:
         return None
-    entry = Node(op, params, arrays, outputs, parents, ctx)
-    for index, result in enumerate(results):
-        result._node = entry
-        result._index = index
-    return entry
+    node = Node(op, params, arrays, outputs, parents, ctx)
+    if node.kind != MANY:
+        results[0]._node = node
+    else:
+        for index, result in enumerate(results):
+            result._node = Output(node, index)
+    return node
 
 
 _PLAIN_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError)
@@ -203,7 +205,7 @@ def _short(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Any
     result._data = data
     result._ctx = ctx = ctx.home
     result._node = None
-    if state.recording:
+    if recorders and state.here.now:
         record(op, params, inputs, arrays, (data,), (result,), ctx)
     return result
 

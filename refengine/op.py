@@ -34,16 +34,19 @@ class Operator:
     (random generator of the context), ``ctx`` and ``out`` (a raw array of the right shape and dtype, or None).
 
     ``grad(F, ograds, inputs, outputs, params)`` returns one gradient (or None) per input, using only registered
-    operators of ``F`` and the arithmetic that raw arrays, NDArrays and Symbols share.
+    operators of ``F`` and the arithmetic that raw arrays, NDArrays and Symbols share. An operator of two arrays that is
+    elementwise up to broadcasting may make ``grad`` from two functions ``(F, ograd, a, b, output)``; they are the
+    attribute ``partials`` of ``grad`` then, and the tape takes them directly.
     """
 
     __slots__ = (
+        '_grad',
         'aliases',
         'any_shape',
+        'backward',
         'defaults',
         'doc',
         'forward',
-        'grad',
         'infer',
         'injected',
         'inputs',
@@ -55,6 +58,7 @@ class Operator:
         'num_inputs',
         'num_outputs',
         'params',
+        'partials',
         'plain',
         'positional',
         'rules',
@@ -79,6 +83,8 @@ class Operator:
         self.aliases = tuple(aliases)
         self.forward = forward
         self.grad = grad
+        # backward(node, ograds) in place of grad, for an operator that must see the node: what is wanted of whom.
+        self.backward: Callable[..., Any] | None = None
         self.params = dict(params or {})
         self.inputs = tuple(inputs)
         self.variadic = variadic
@@ -108,6 +114,16 @@ class Operator:
         # Whether dispatch may take its short way: a fixed number of inputs, one output, nothing to inject but out.
         self.plain = (not variadic and num_inputs is None and num_outputs == 1 and not source and infer is None
                       and self.injected <= {'out'} and not any_shape)
+
+    @property
+    def grad(self) -> Callable[..., Any] | None:
+        """The gradient, or None for an operator that passes nothing back."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Callable[..., Any] | None) -> None:
+        self._grad = grad
+        self.partials = getattr(grad, 'partials', None)
 
     def __repr__(self) -> str:
         return f'<Operator {self.name}>'

@@ -68,3 +68,26 @@ def small_chain_backward(mx, elements):
         expect(x.grad, b.astype("float64") ** 10)
 
     return Workload(call, verify)
+
+
+@record("dispatch", "call", repeats, SIZES, "8")
+def small_record_backward(mx, elements):
+    """One addition under record and its backward pass; counted as one call for the three of them."""
+    x, y, _, _ = operands(mx, elements)
+    x.attach_grad()
+
+    def step():
+        with mx.autograd.record():
+            z = x + y
+        z.backward()
+
+    def call():
+        for _ in range(REPEATS):
+            step()
+        x.grad.wait_to_read()
+
+    def verify():
+        step()
+        expect(x.grad, np.ones(elements))
+
+    return Workload(call, verify)

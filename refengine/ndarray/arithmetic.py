@@ -10,7 +10,7 @@ import numpy as np
 from .. import device, dispatch
 from ..base import IN_GRAPH, MXNetError
 from ..op import registry
-from ..tape import Node, state
+from ..tape import GONE, MANY, RESULT, Node, Pair, next_number, recorders, state
 
 _FLOAT32 = np.dtype('float32')
 _FLOAT64 = np.dtype('float64')
@@ -51,72 +51,91 @@ _INPLACE_VERBS = {'add': 'add to', 'sub': 'subtract from', 'mul': 'multiply to',
 _SCALARS = (int, float, np.generic)
 
 
+_EMPTY: dict[str, Any] = {}
+
+
 def _refuse(other: Any) -> TypeError:
     return TypeError(f'type {type(other)} not supported')
 
 
 def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
-    new, invoke = object.__new__, dispatch.invoke
-    error_state, ignored = device.error_state, device.ERRORS_IGNORED
-    enter, leave = error_state.set, error_state.reset
+    new, invoke, quietly = object.__new__, dispatch.invoke, device.quietly
     ndarray = np.ndarray
     pair = scalar = None
 
     def method(self: Any, other: Any) -> Any:
         nonlocal pair, scalar
-        if pair is None:
-            pair, scalar = registry[pair_name], registry[scalar_name]
         kind = other.__class__
         x = self._data
-        if kind is cls:
-            y = other._data
-            if x.dtype is y.dtype and (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and fast is not None \
-                    and x.size < _SMALL and y.size < _SMALL and self._ctx is other._ctx:
-                token = enter(ignored)
+        dtype = x.dtype
+        if (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size < _SMALL and fast is not None:
+            ctx = self._ctx
+            if kind is cls and ctx is other._ctx:
+                y = other._data
+                if y.dtype is dtype:
+                    try:
+                        data = quietly(fast, x, y)
+                    except (ValueError, RuntimeError):      # no fit; or another thread calls quietly just now
+                        data = None
+                    if data.__class__ is ndarray and data.size:
+                        result = new(cls)
+                        result._data = data
+                        result._ctx = ctx = ctx.home
+                        result._node = None
+                        if recorders and state.here.now:
+                            left, right = self._node, other._node
+                            if pair is None:
+                                pair = registry[pair_name]
+                            simple = pair.partials is not None
+                            if left is not None:
+                                where = left.kind
+                                if where == GONE:
+                                    left = None
+                                elif where == MANY:
+                                    simple = False
+                            if right is not None:
+                                where = right.kind
+                                if where == GONE:
+                                    right = None
+                                elif where == MANY:
+                                    simple = False
+                            if left is None is right:
+                                return result
+                            if not simple:
+                                dispatch.record(pair, _EMPTY, (self, other), (x, y), (data,), (result,), ctx)
+                                return result
+                            result._node = node = new(Pair)
+                            node.op = pair
+                            node.a = x
+                            node.b = y
+                            node.y = data
+                            node.left = left
+                            node.right = right
+                            node.ctx = ctx
+                            node.kind = RESULT
+                            node.sequence = next_number()
+                        return result
+            elif kind is float or kind is int:
                 try:
-                    data = fast(x, y)
-                except ValueError:
+                    data = quietly(fast, x, float(other))
+                except RuntimeError:
                     data = None
-                finally:
-                    leave(token)
                 if data.__class__ is ndarray and data.size:
                     result = new(cls)
                     result._data = data
-                    result._ctx = ctx = self._ctx.home
+                    result._ctx = ctx = ctx.home
                     result._node = None
-                    if state.recording:
-                        a, b = self._node, other._node
-                        if a is not None or b is not None:
-                            first = (a, self._index) if a is not None and a.alive else None
-                            second = (b, other._index) if b is not None and b.alive else None
-                            if first is not None or second is not None:
-                                result._node = Node(pair, {}, (x, y), (data,), (first, second), ctx)
-                                result._index = 0
+                    if recorders and state.here.now:
+                        entry = self._node
+                        if entry is not None and entry.kind >= 0:
+                            if scalar is None:
+                                scalar = registry[scalar_name]
+                            result._node = Node(scalar, {'scalar': other}, (x,), (data,), (entry,), ctx)
                     return result
-            return invoke(pair, (self, other), {})
-        if kind is float or kind is int:
-            if (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and x.size < _SMALL and fast is not None:
-                token = enter(ignored)
-                try:
-                    data = fast(x, float(other))
-                finally:
-                    leave(token)
-                if data.__class__ is ndarray and data.size:
-                    result = new(cls)
-                    result._data = data
-                    result._ctx = ctx = self._ctx.home
-                    result._node = None
-                    if state.recording:
-                        a = self._node
-                        if a is not None and a.alive:
-                            result._node = Node(scalar, {'scalar': other}, (x,), (data,), ((a, self._index),), ctx)
-                            result._index = 0
-                    return result
-            return invoke(scalar, (self,), {'scalar': other})
         if isinstance(other, dispatch.NDArray):
-            return invoke(pair, (self, other), {})
+            return invoke(registry[pair_name], (self, other), _EMPTY)
         if isinstance(other, _SCALARS):
-            return invoke(scalar, (self,), {'scalar': other})
+            return invoke(registry[scalar_name], (self,), {'scalar': other})
         if getattr(other, '__array_priority__', 0) > self.__array_priority__:
             return NotImplemented         # the other one knows what to do with an array
         raise _refuse(other)
@@ -124,8 +143,27 @@ def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable
     return method
 
 
-def _reflected(scalar_name: str) -> Callable[..., Any]:
+def _reflected(scalar_name: str, fast: Any) -> Callable[..., Any]:
+    new, ndarray, quietly = object.__new__, np.ndarray, device.quietly
+
     def method(self: Any, other: Any) -> Any:
+        kind = other.__class__
+        if (kind is float or kind is int) and fast is not None:
+            x = self._data
+            if (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and x.size < _SMALL:
+                try:
+                    data = quietly(fast, float(other), x)
+                except RuntimeError:
+                    data = None
+                if data.__class__ is ndarray and data.size:
+                    result = new(self.__class__)
+                    result._data = data
+                    result._ctx = ctx = self._ctx.home
+                    result._node = None
+                    if recorders and state.here.now:
+                        dispatch.record(registry[scalar_name], {'scalar': other}, (self,), (x,), (data,), (result,),
+                                        ctx)
+                    return result
         if isinstance(other, _SCALARS):
             return dispatch.invoke(registry[scalar_name], (self,), {'scalar': other})
         raise _refuse(other)
@@ -184,7 +222,7 @@ def install(cls: type) -> None:
         method.__name__ = f'__{name}__'
         setattr(cls, method.__name__, method)
         if reflected is not None:
-            method = _reflected(reflected)
+            method = _reflected(reflected, fast)
             method.__name__ = f'__r{name}__'
             setattr(cls, method.__name__, method)
         if name in _INPLACE_VERBS:

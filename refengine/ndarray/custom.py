@@ -46,18 +46,14 @@ def Custom(*args: Any, op_type: str | None = None, out: Any = None, name: Any = 
         given['op_type'] = op_type
     if arrays:
         given['_ctx'] = arrays[0]._ctx.home
-    result = dispatch.invoke(op.get('Custom'), arrays, given, out)
-    node = (result[0] if isinstance(result, (list, tuple)) else result)._node
-    if node is not None and node.sequence >= 0:
-        node.backward = _backward
-    return result
+    return dispatch.invoke(op.get('Custom'), arrays, given, out)
 
 
 def _requests(node: tape.Node, count: int) -> tuple[list[str], list[Any]]:
     """What is wanted for each input, and the present gradient buffer where there is one."""
     words, buffers = [], []
     for parent in node.parents[:count]:
-        leaf = parent[0] if parent is not None and parent[0].sequence < 0 else None
+        leaf = parent if isinstance(parent, tape.Leaf) else None
         words.append('null' if parent is None else leaf.req if leaf is not None else 'write')
         buffers.append(leaf.grad._data if leaf is not None and words[-1] == 'write' else None)
     return words, buffers
@@ -99,10 +95,14 @@ def _dependencies(call: Call, wrapped: Any, grads: Sequence[Any], inputs: Sequen
     return {'out_grad': shown[:first], 'in_data': shown[first:second], 'out_data': shown[second:]}
 
 
+op.get('Custom').backward = _backward
+
+
 class _NotTwice:
     """Stands on the tape for a gradient that cannot be differentiated again (CUSTOMOP-RUN-010)."""
 
     name = '_backward_Custom'
+    partials = backward = None
 
     def visible_count(self, params: Any) -> int:
         return int(params['count'])
@@ -118,5 +118,5 @@ def _refusing(node: tape.Node, gradients: list[Any]) -> list[Any]:
     parents = [p for p in node.parents if p is not None]
     entry = tape.Node(_NotTwice(), {'count': len(there)}, (), [a._data for a in there], parents, node.ctx)
     for index, array in enumerate(there):
-        array._node, array._index = entry, index
+        array._node = tape.Output(entry, index) if entry.kind == tape.MANY else entry
     return arrays

@@ -13,7 +13,7 @@ from ..base import IN_GRAPH, MXNetError, shape_text
 from ..context import Context, as_context, current_context
 from ..op import registry
 from ..ops.reshape import squeezed_shape, target_shape
-from ..tape import Leaf, checked_head, gradients, state
+from ..tape import GONE, IDLE, Leaf, checked_head, gradients, state
 from ..util import semantics
 from . import arithmetic, indexing
 
@@ -52,7 +52,7 @@ class NDArray:
     [[3.0, 6.0], [7.0, 10.0]]
     """
 
-    __slots__ = ('_ctx', '_data', '_index', '_node')
+    __slots__ = ('_ctx', '_data', '_node')
     __array_priority__ = 1000.0
     __array_ufunc__ = None       # numpy operators give way to the reflected ones here
 
@@ -285,7 +285,6 @@ class NDArray:
         req = _check_req(grad_req)
         buffer = wrap(device.module_of(self._data).zeros(self._data.shape, self._data.dtype), self._ctx, type(self))
         self._node = Leaf(buffer, req, self._data.dtype)
-        self._index = 0
 
     def drop_grad(self) -> None:
         """Remove the gradient buffer and the mark."""
@@ -299,8 +298,7 @@ class NDArray:
             return None
         buffer = node.grad
         result = wrap(buffer._data, buffer._ctx, type(buffer))
-        if buffer._node is not None:
-            result._node, result._index = buffer._node, buffer._index
+        result._node = buffer._node
         return result
 
     @property
@@ -330,15 +328,13 @@ class NDArray:
     def is_leaf(self) -> bool:
         """Whether the array is not the output of a recorded operator."""
         node = self._node
-        return node is None or node.sequence < 0 or not node.alive
+        return node is None or node.sequence < 0 or node.kind == GONE
 
     @property
     def requires_grad(self) -> bool:
         """Whether backward would have a use for the array's gradient."""
         node = self._node
-        if node is None or not node.alive:
-            return False
-        return node.sequence >= 0 or node.req != 'null'
+        return node is not None and node.kind != GONE and node.kind != IDLE
 
     def detach(self) -> Any:
         """An array over the same memory that is in no graph."""

@@ -59,25 +59,17 @@ def _flag(name: str) -> Callable[..., Any]:
     return body
 
 
-# ---- gradients: g(F, og, a, b, y) -> (for a, for b), before summing over broadcast axes ---------------------------
+# ---- gradients: (for a, for b), each g(F, og, a, b, y), before summing over broadcast axes -----------------------
 
-Gradient = Callable[[Any, Any, Any, Any, Any], tuple[Any, Any]]
-
-
-def _grad_mod(F: Any, og: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    return og, -og * F.floor(a / b)
+Partial = Callable[[Any, Any, Any, Any, Any], Any]
 
 
-def _grad_power(F: Any, og: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    return og * b * a ** (b - 1), og * y * F.log(a)
+def _pass_on(F: Any, og: Any, a: Any, b: Any, y: Any) -> Any:
+    return og
 
 
-def _grad_maximum(F: Any, og: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    return og * (a >= b), og * (a < b)      # a tie goes to the first (rule BCAST-GRAD-003)
-
-
-def _grad_minimum(F: Any, og: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    return og * (a <= b), og * (a > b)
+def _negated(F: Any, og: Any, a: Any, b: Any, y: Any) -> Any:
+    return -og
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Row:
     word: str                                # broadcast_WORD
     body: Callable[..., Any]
     doc: str
-    gradient: Gradient | None                # None: gradient zero everywhere
+    gradient: tuple[Partial, Partial] | None         # None: gradient zero everywhere
     pair: str                                # the operator for two arrays of one shape
     pair_aliases: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()            # of broadcast_WORD
@@ -103,28 +95,35 @@ def _ratio(F: Any, og: Any, x: Any, s: Any, y: Any) -> Any:
 
 
 ROWS = (
-    Row('add', _plain('add'), 'The sum.', lambda F, og, a, b, y: (og, og), 'elemwise_add', ('_add', '_plus', '_Plus'),
+    Row('add', _plain('add'), 'The sum.', (_pass_on, _pass_on), 'elemwise_add', ('_add', '_plus', '_Plus'),
         ('broadcast_plus',), '_plus_scalar', '', lambda F, og, x, s, y: og),
-    Row('sub', _plain('subtract'), 'The difference.', lambda F, og, a, b, y: (og, -og), 'elemwise_sub',
+    Row('sub', _plain('subtract'), 'The difference.', (_pass_on, _negated), 'elemwise_sub',
         ('_sub', '_minus', '_Minus'), ('broadcast_minus',), '_minus_scalar', '_rminus_scalar',
         lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og),
-    Row('mul', _plain('multiply'), 'The product.', lambda F, og, a, b, y: (og * b, og * a), 'elemwise_mul',
+    Row('mul', _plain('multiply'), 'The product.',
+        (lambda F, og, a, b, y: og * b, lambda F, og, a, b, y: og * a), 'elemwise_mul',
         ('_mul', '_Mul'), (), '_mul_scalar', '', lambda F, og, x, s, y: og * s),
     Row('div', _divide, 'The quotient; integers divide toward zero.',
-        lambda F, og, a, b, y: (og / b, -(og * a) / (b * b)), 'elemwise_div', ('_div', '_Div'), (), '_div_scalar',
-        '_rdiv_scalar', _ratio, lambda F, og, x, s, y: -(og * s) / (x * x)),
-    Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.', _grad_mod, '_mod', ('_Mod',),
+        (lambda F, og, a, b, y: og / b, lambda F, og, a, b, y: -(og * a) / (b * b)), 'elemwise_div',
+        ('_div', '_Div'), (), '_div_scalar', '_rdiv_scalar', _ratio, lambda F, og, x, s, y: -(og * s) / (x * x)),
+    Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.',
+        (_pass_on, lambda F, og, a, b, y: -og * F.floor(a / b)), '_mod', ('_Mod',),
         (), '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x),
         domain='positive'),
-    Row('power', _power, 'The first to the power of the second.', _grad_power, '_power', ('_Power', 'pow'), (),
-        '_power_scalar', '_rpower_scalar',
+    Row('power', _power, 'The first to the power of the second.',
+        (lambda F, og, a, b, y: og * b * a ** (b - 1), lambda F, og, a, b, y: og * y * F.log(a)), '_power',
+        ('_Power', 'pow'), (), '_power_scalar', '_rpower_scalar',
         lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (x ** (s - 1) * s),
         lambda F, og, x, s, y: og * (y * float(np.log(s))), domain='positive'),
-    Row('maximum', _plain('maximum'), 'The larger of the two; NaN wins.', _grad_maximum, '_maximum', ('_Maximum',), (),
+    # a tie goes to the first (rule BCAST-GRAD-003)
+    Row('maximum', _plain('maximum'), 'The larger of the two; NaN wins.',
+        (lambda F, og, a, b, y: og * (a >= b), lambda F, og, a, b, y: og * (a < b)), '_maximum', ('_Maximum',), (),
         '_maximum_scalar', '', lambda F, og, x, s, y: og * (x >= s)),
-    Row('minimum', _plain('minimum'), 'The smaller of the two; NaN wins.', _grad_minimum, '_minimum', ('_Minimum',), (),
+    Row('minimum', _plain('minimum'), 'The smaller of the two; NaN wins.',
+        (lambda F, og, a, b, y: og * (a <= b), lambda F, og, a, b, y: og * (a > b)), '_minimum', ('_Minimum',), (),
         '_minimum_scalar', '', lambda F, og, x, s, y: og * (x <= s)),
-    Row('hypot', _hypot, 'The square root of the sum of squares.', lambda F, og, a, b, y: (og * a / y, og * b / y),
+    Row('hypot', _hypot, 'The square root of the sum of squares.',
+        (lambda F, og, a, b, y: og * a / y, lambda F, og, a, b, y: og * b / y),
         '_hypot', (), (), '_hypot_scalar', '', lambda F, og, x, s, y: og * x / y),
     Row('equal', _flag('equal'), '1 where equal, else 0.', None, '_equal', ('_Equal',), (), '_equal_scalar'),
     Row('not_equal', _flag('not_equal'), '1 where different, else 0.', None, '_not_equal', ('_Not_Equal',), (),
@@ -216,21 +215,21 @@ def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:
     return forward
 
 
-def _summed(gradient: Gradient) -> Callable[..., Any]:
+def _of_pair(partials: tuple[Partial, Partial]) -> Callable[..., Any]:
+    """The gradient of a pair from its two parts; each is worked out when somebody needs it."""
     def grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
-        a, b = inputs
-        ga, gb = gradient(F, ograds[0], a, b, outputs[0])
-        if a.shape == b.shape:
-            return ga, gb
-        return F._sum_like(ga, a), F._sum_like(gb, b)
+        (a, b), og, y = inputs, ograds[0], outputs[0]
 
-    return grad
+        def part(which: int) -> Callable[[], Any]:
+            def made() -> Any:
+                result, like = partials[which](F, og, a, b, y), inputs[which]
+                return result if a.shape == b.shape else F._sum_like(result, like)
 
+            return made
 
-def _same(gradient: Gradient) -> Callable[..., Any]:
-    def grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, Any]:
-        return gradient(F, ograds[0], inputs[0], inputs[1], outputs[0])
+        return part(0), part(1)
 
+    grad.partials = partials      # type: ignore[attr-defined]
     return grad
 
 
@@ -253,12 +252,13 @@ _RULES = ('ND-ARITH-006', 'BCAST-RULE-004')
 
 def _register(row: Row) -> None:
     gradient = row.gradient
+    grad = _of_pair(gradient) if gradient else zero_gradient
     add(Operator('broadcast_' + row.word, _pair_body('broadcast_' + row.word, row), aliases=row.aliases,
-                 inputs=('lhs', 'rhs'), grad=_summed(gradient) if gradient else zero_gradient,
+                 inputs=('lhs', 'rhs'), grad=grad,
                  doc=row.doc + ' The arrays broadcast.', rules=_RULES,
                  samples=tuple((p, {}, row.domain) for p in _PAIRS) if gradient else ()))
     add(Operator(row.pair, _pair_body(row.pair, row), aliases=row.pair_aliases, inputs=('lhs', 'rhs'), same_shape=True,
-                 grad=_same(gradient) if gradient else zero_gradient, doc=row.doc + ' The arrays have one shape.',
+                 grad=grad, doc=row.doc + ' The arrays have one shape.',
                  rules=('BCAST-ELEM-001',), samples=((_PAIRS[0], {}, row.domain),) if gradient else ()))
     if not row.scalar:
         return
