@@ -30,13 +30,16 @@ _LAZY = {
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
     'dispatch': 'dispatch', 'env': 'env', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
-    'rnd': 'random',
+    'rnd': 'random', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 
 
 def __getattr__(name: str) -> Any:
     target = _LAZY.get(name)
+    if name == 'AttrScope':
+        from .attribute import AttrScope
+        return AttrScope
     if target is None:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     try:

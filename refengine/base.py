@@ -22,8 +22,9 @@ class NotImplementedForSymbol(MXNetError):
         self.args = tuple(str(type(a)) for a in args)
 
     def __str__(self) -> str:
-        alias = f' ({self.alias})' if self.alias else ''
-        return f'Function {self.function}{alias} is not supported for Symbol'
+        alias = f' (namely operator "{self.alias}")' if self.alias else ''
+        given = f' with arguments ({", ".join(self.args)})' if self.args else ''
+        return f'Function {self.function}{alias}{given} is not implemented for Symbol and only available in NDArray.'
 
 
 class InternalError(MXNetError):

@@ -32,11 +32,12 @@ def _from_batch(params: dict[str, Any]) -> bool:
     return bool(params.get('is_train')) and not params['use_global_stats']
 
 
-def _advance(running: Any, batch: Any, momentum: float) -> None:
-    """Move running statistics towards those of the batch, in place; arrays of either front end."""
-    target, value = getattr(running, '_data', running), getattr(batch, '_data', batch)
-    target *= target.dtype.type(momentum)
-    target += (value * (1 - momentum)).astype(target.dtype, copy=False)
+@register('_advance_running', inputs=('running', 'batch'), params={'momentum': Float(0.9)}, mixed=True, mutates=(0,))
+def _advance(xp: Any, running: Any, batch: Any, momentum: float = 0.9) -> Any:
+    """Moves running statistics towards those of the batch, in place."""
+    running *= running.dtype.type(momentum)
+    running += (batch * (1 - momentum)).astype(running.dtype, copy=False)
+    return running
 
 
 def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
@@ -46,8 +47,8 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
     og = ograds[0]
     if _from_batch(params):
         # Running statistics move when the gradient is computed, not before (rule GLUON-HYBRID-025).
-        _advance(running_mean, outputs[1], params['momentum'])
-        _advance(running_variance, outputs[3], params['momentum'])
+        F._advance_running(running_mean, outputs[1], momentum=params['momentum'])
+        F._advance_running(running_variance, outputs[3], momentum=params['momentum'])
         unit = F.ones_like(gamma) if params['fix_gamma'] else gamma
         of_data, of_gamma, of_beta = F._batch_norm_backward(og, data, unit, outputs[1], outputs[2], axis=axis,
                                                             eps=params['eps'])

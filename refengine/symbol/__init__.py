@@ -1,0 +1,64 @@
+"""The symbolic front end, ``mx.sym``: graphs that are defined first and run later, many times.
+
+Operator functions are made from the registry when they are first asked for, as those of ``mx.nd`` are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+from .. import ndarray as _ndarray  # noqa: F401 - registers the operators
+from ..base import MXNetError
+from ..op import registry as _registry
+from . import arithmetic as _arithmetic  # noqa: F401 - gives Symbol its operators
+from . import functions as _functions
+from .compose import Variable, var
+from .creation import arange, eye, full, hypot, maximum, minimum, ones, pow, power, split_v2, zeros
+from .symbol import Group, Symbol
+
+_SUBMODULES = ('contrib', 'linalg', 'random', 'image', 'sparse', 'op', '_internal')
+_HIDDEN = ('_contrib_', '_linalg_', '_random_', '_image_', '_sparse_')
+
+
+def load_json(json_str: str) -> Symbol:
+    """The symbol that a text in the file format describes; MXNetError for broken ones (rule GRAPH-JSON-005)."""
+    if not isinstance(json_str, str):
+        raise TypeError('fname required to be string')
+    from .json_file import parse
+    return parse(json_str)
+
+
+fromjson = load_json
+
+
+def load(fname: str) -> Symbol:
+    """The symbol of a file; MXNetError when it does not exist, TypeError when the name is no text."""
+    if not isinstance(fname, str):
+        raise TypeError('fname need to be string')
+    try:
+        with open(os.fspath(fname), encoding='utf-8') as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise MXNetError(f'LocalFileSystem: Check failed: Open "{fname}": No such file or directory') from None
+    return load_json(text)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f'{__name__}.{name}')
+    op = _registry.get(name)
+    if op is None:
+        raise _functions.missing(__name__, name)
+    value = globals()[name] = _functions.make(op, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    public = [n for n in _registry if not n.startswith(_HIDDEN)]
+    return sorted({*globals(), *public, *_SUBMODULES})
+
+
+__all__ = ['Group', 'Symbol', 'Variable', 'arange', 'eye', 'fromjson', 'full', 'hypot', 'load', 'load_json', 'maximum',
+           'minimum', 'ones', 'pow', 'power', 'split_v2', 'var', 'zeros']  # operators come on top of these, see __dir__

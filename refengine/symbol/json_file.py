@@ -1,0 +1,150 @@
+"""The file format of graphs: JSON as MXNet 1.x and 2.0 write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..base import MXNetError
+from ..graph.node import HIDDEN_KEYS, Node, topological
+from ..op import registry
+from . import release_names
+from .compose import input_names
+from .symbol import Symbol
+
+VERSION = 10901
+
+
+def dump(symbol: Symbol, remove_amp_cast: bool = True) -> str:
+    """The text of a graph: sorted attributes, one line for each list of numbers."""
+    entries = _without_casts(symbol._entries) if remove_amp_cast else symbol._entries
+    nodes = topological(entries)
+    number = {id(node): i for i, node in enumerate(nodes)}
+    pointers = [0]
+    blocks = []
+    for node in nodes:
+        count = 1 if node.op is None else release_names.OUTPUTS.get(node.op.name, node.visible)
+        pointers.append(pointers[-1] + count)
+        states = node.states()
+        inputs = [[number[id(source)], index, int(position in states and source.op is None)]
+                  for position, (source, index) in enumerate(node.inputs)]
+        blocks.append(_node_text(node, inputs))
+    heads = [[number[id(node)], index, 0] for node, index in entries]
+    variables = [i for i, node in enumerate(nodes) if node.op is None]
+    return ('{\n  "nodes": [\n' + ', \n'.join(blocks) + '\n  ], \n'
+            f'  "arg_nodes": {_row(variables)}, \n'
+            f'  "node_row_ptr": {_row(pointers)}, \n'
+            f'  "heads": {_rows(heads)}, \n'
+            f'  "attrs": {{"mxnet_version": ["int", {VERSION}]}}\n}}')
+
+
+def _without_casts(heads: Any) -> Any:
+    """The graph without the casts that mixed precision put in."""
+    nodes = topological(heads)
+    if not any(node.op is not None and node.op.name in ('amp_cast', 'amp_multicast') for node in nodes):
+        return heads
+    replaced: dict[int, Any] = {}
+    for node in nodes:
+        if node.op is not None and node.op.name == 'amp_cast':
+            source = node.inputs[0]
+            while id(source[0]) in replaced:
+                source = replaced[id(source[0])]
+            replaced[id(node)] = source
+    made: dict[int, Node] = {}
+
+    def entry(old: Any) -> Any:
+        old = replaced.get(id(old[0]), old)
+        return made[id(old[0])], old[1]
+
+    for node in nodes:
+        if id(node) not in replaced:
+            made[id(node)] = node.clone([entry(e) for e in node.inputs])
+    return [entry(e) for e in heads]
+
+
+def _row(numbers: list[int]) -> str:
+    return '[' + ', '.join(str(n) for n in numbers) + ']'
+
+
+def _rows(rows: list[list[int]]) -> str:
+    return '[' + ', '.join(_row(row) for row in rows) + ']'
+
+
+def _node_text(node: Node, inputs: list[list[int]]) -> str:
+    op = 'null' if node.op is None else release_names.WRITTEN.get(node.op.name, node.op.name)
+    lines = [f'      "op": {json.dumps(op)}', f'      "name": {json.dumps(node.name)}']
+    if node.attrs:
+        pairs = [f'{json.dumps(key)}: {json.dumps(value)}' for key, value in sorted(node.attrs.items())]
+        if len(pairs) == 1:
+            lines.append('      "attrs": {' + pairs[0] + '}')
+        else:
+            lines.append('      "attrs": {\n        ' + ', \n        '.join(pairs) + '\n      }')
+    lines.append(f'      "inputs": {_rows(inputs)}')
+    return '    {\n' + ', \n'.join(lines) + '\n    }'
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+def _document(text: str) -> dict[str, Any]:
+    start = text.lstrip()
+    if not start.startswith('{'):
+        raise MXNetError(f"Error at Line 0, around ^`{start[1:20]}`, Expect '{{' but get '{start[:1]}'")
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise MXNetError(f'JSONReader: the text is no JSON: {error}') from None
+    for field in ('nodes', 'arg_nodes', 'heads'):
+        if not isinstance(document.get(field), list):
+            raise MXNetError(f'JSONReader: Check failed: Missing field "{field}"')
+    return document
+
+
+def parse(text: str) -> Symbol:
+    """The symbol of a text; MXNetError naming what is wrong with it (rule GRAPH-JSON-005)."""
+    document = _document(text)
+    nodes: list[Node] = []
+    for position, block in enumerate(document['nodes']):
+        if not isinstance(block, dict):
+            raise MXNetError(f"Expect '{{' for node {position}, got {type(block).__name__}")
+        for field in ('op', 'name', 'inputs'):
+            if field not in block:
+                raise MXNetError(f'JSONReader: Check failed: Missing field "{field}" of node {position}')
+        nodes.append(_node(block, nodes, position))
+    return Symbol([_entry(head, nodes, len(nodes), 'head') for head in document['heads']])
+
+
+def _entry(row: Any, nodes: list[Node], before: int, what: str) -> tuple[Node, int]:
+    if not isinstance(row, list) or not row or not all(isinstance(n, int) for n in row) or not 0 <= row[0] < before:
+        raise MXNetError(f'a {what} of the graph is {row}, expected [node, output, version] of an earlier node')
+    return nodes[row[0]], row[1] if len(row) > 1 else 0
+
+
+def _node(block: Mapping[str, Any], nodes: list[Node], position: int) -> Node:
+    """A node from its description; keys that earlier versions wrote are understood too."""
+    name, op_name = str(block['name']), str(block['op'])
+    attrs: dict[str, str] = {}
+    for source in ('param', 'attr', 'attrs'):
+        for key, value in (block.get(source) or {}).items():
+            attrs[f'__{key}__' if key in HIDDEN_KEYS else key] = str(value)
+    inputs = [_entry(row, nodes, position, 'input') for row in block['inputs']]
+    if op_name == 'null':
+        return Node(None, name, attrs, inputs)
+    read = release_names.READ.get(op_name)
+    if read is not None:
+        op_name, attrs = read(attrs)
+    op = registry.get(op_name)
+    if op is None:
+        raise MXNetError(f'Failed loading Op {name} of type {op_name}: Operator {op_name} is not registered')
+    for key in release_names.IGNORED.get(op.name, ()):
+        attrs.pop(key, None)
+    node = Node(op, name, attrs, inputs)
+    expected = op.input_count(node.params)
+    if expected >= 0 and len(inputs) < expected:
+        # Files before version 0.9 do not list auxiliary states.
+        words = input_names(op, node.params, expected)
+        node.inputs += [(Node(None, f'{name}_{words[i]}'), 0) for i in range(len(inputs), expected)]
+    for source, index in node.inputs:
+        if not 0 <= index < source.total:
+            raise MXNetError(f'node {name} reads output {index} of {source.name}, which has {source.total}')
+    return node
