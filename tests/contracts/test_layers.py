@@ -22,7 +22,7 @@ FURTHER = {"conformance/cli/": {"perfsuite"}}
 #: What each package may import beside the standard library and our own: everything else has to be justified here.
 THIRD_PARTY = {
     "refengine": {"numpy", "numba", "cupy", "PIL", "psutil"},
-    "conformance": {"numpy", "click", "rich", "yaml", "jsonschema", "filelock", "platformdirs", "pytest"},
+    "conformance": {"numpy", "click", "rich", "yaml", "jsonschema", "filelock", "platformdirs", "pytest", "hypothesis"},
     "perfsuite": {"numpy", "click", "rich", "pandas", "asv", "asv_runner", "threadpoolctl"},
     "reports": {"rich", "jinja2", "markupsafe", "jsonschema"},
 }
@@ -34,22 +34,28 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 LAYERS = (
     ("ground", {"base", "env", "registry", "util"}),
     ("device", {"context", "device", "storage"}),
-    ("operators", {"fields", "op", "ops", "kernels", "samples"}),
-    ("dispatch", {"engine", "tape", "dispatch", "random", "autograd"}),
+    ("operators", {"fields", "op", "ops", "samples"}),
+    ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels"}),
+    ("graphs", {"graph"}),
     ("front ends", {"ndarray", "numpy", "symbol", "attribute", "name"}),
     (
         "libraries",
         {
-            "graph", "initializer", "optimizer", "lr_scheduler", "kvstore", "compression", "gluon", "metric", "amp",
+            "initializer", "optimizer", "lr_scheduler", "kvstore", "compression", "gluon", "metric", "amp",
             "quantization", "io", "recordio", "image", "profiler", "operator", "callback", "monitor", "visualization",
             "contrib", "distributed", "launch", "module", "model", "library",
         },
     ),
-    ("outside", {"compat", "runtime", "test_utils", "__init__", "__main__"}),
+    ("outside", {"compat", "runtime", "test_utils", "libinfo", "__init__", "__main__"}),
 )  # fmt: skip
 
 #: Imports inside functions that point upwards, each with its reason.
 UPWARD = {
+    ("autograd", "symbol"): "a recorded computation is handed out as a symbol",
+    ("graph", "ndarray"): "results of a cached graph are arrays of the front end",
+    ("ops", "dispatch"): "a custom operator runs the program's own code, which works on arrays",
+    ("ops", "operator"): "a custom operator is looked up where the program registered it",
+    ("ops", "tape"): "the program's own code runs with recording off",
     ("ndarray", "compat"): "files are read and written in the format of MXNet",
     ("random", "ndarray"): "random functions of the public name space return arrays",
     ("tape", "ndarray"): "gradients are handed to the user as arrays",
