@@ -201,7 +201,7 @@ def _reachable(starts: Sequence[Any]) -> tuple[list[Any], list[Leaf], bool]:
     """
     leaves: dict[Any, None] = {}
     nodes: list[Any] = []
-    if len(starts) > 1:
+    if len(starts) != 1:
         return _branching(starts, nodes, leaves)
     # As long as the graph is a chain, where each call depends on one other at most, none can be met twice.
     ahead = starts[0]
