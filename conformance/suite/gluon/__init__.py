@@ -1,0 +1,1 @@
+"""GLUON rules: blocks, hybridizing, parameters, hooks, export, helpers of gluon."""
