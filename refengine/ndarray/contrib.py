@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dispatch
-from ..base import numeric_types
+from ..base import MXNetError, numeric_types
 from ..op import registry as _registry
 from . import functions as _functions
 from .ndarray import NDArray
@@ -196,6 +196,23 @@ def multi_mp_lamb_update(weights: Any, grads: Any, mean: Any, var: Any, weights3
     return dispatch.invoke(_registry['_multi_mp_lamb_update'], _interleaved(weights, grads, mean, var, weights32),
                            {'learning_rates': lrs, 'wds': wds, 'step_count': step_count, 'num_tensors': num_tensors,
                             **kwargs}, out)
+
+
+def _not_callable(name: str, count: int) -> Callable[..., Any]:
+    """An operator of the backward pass that the release shows among the functions: no call of it can succeed."""
+
+    def function(out: Any = None, name: Any = None, **kwargs: Any) -> Any:
+        raise MXNetError(f'Operator _contrib_{title} expects {count} inputs, but got 0 instead.')
+
+    title = name
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'The gradient of {name[9:]}; it is computed by autograd and cannot be called (MXNetError).'
+    return function
+
+
+backward_hawkesll = _not_callable('backward_hawkesll', 10)
+backward_index_copy = _not_callable('backward_index_copy', 4)
+backward_quadratic = _not_callable('backward_quadratic', 2)
 
 
 def __getattr__(name: str) -> Any:

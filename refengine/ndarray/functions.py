@@ -26,9 +26,13 @@ def make(op: Operator, name: str) -> Callable[..., Any]:
     return function
 
 
+_STATES = {'BatchNorm_v1': 2, 'IdentityAttachKLSparseReg': 1}
+"""Operators whose last inputs are states that functions take by name only, and how many these are."""
+
+
 def _fixed(op: Operator) -> Callable[..., Any]:
     inputs, attributes = op.inputs, (*op.positional, 'out', 'name')
-    count = len(inputs)
+    count = len(inputs) - _STATES.get(op.name, 0)
     invoke = dispatch.invoke
 
     def function(*args: Any, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
@@ -38,7 +42,8 @@ def _fixed(op: Operator) -> Callable[..., Any]:
                 if value.__class__ is not array_type:
                     break
             else:
-                return invoke(op, args, kwargs, out)
+                if count == len(inputs):
+                    return invoke(op, args, kwargs, out)
         arrays = list(args[:count])
         if len(args) > count:
             rest = args[count:]
@@ -52,7 +57,7 @@ def _fixed(op: Operator) -> Callable[..., Any]:
             kwargs.pop('name', None)
             if len(rest) >= len(attributes) - 1:
                 out = kwargs.pop('out')
-        if kwargs and len(arrays) < count:
+        if kwargs and len(arrays) < len(inputs):
             for key in inputs[len(arrays):]:
                 arrays.append(kwargs.pop(key, None))
         for key, value in zip(inputs, arrays):
@@ -95,7 +100,8 @@ def signature(op: Operator) -> inspect.Signature:
         mode = kind.KEYWORD_ONLY
     else:
         mode = kind.POSITIONAL_OR_KEYWORD
-        parameters += [kind(n, mode, default=None) for n in op.inputs]
+        shown = op.inputs[:len(op.inputs) - _STATES.get(op.name, 0)]
+        parameters += [kind(n, mode, default=None) for n in shown]
     for key in op.positional:
         field = op.params.get(key)
         default = None if field is None else _Null if field.default is REQUIRED else field.default

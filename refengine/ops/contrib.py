@@ -34,6 +34,14 @@ def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = T
     return data.copy()
 
 
+@register('_contrib_backward_gradientmultiplier', params={'scalar': Scalar(1.0), 'is_int': Bool(True)},
+          grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * params['scalar'],),
+          samples=((((2, 3),), {'scalar': 2.0}),))
+def _backward_gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
+    """The gradient that gradientmultiplier gives: the array times a number."""
+    return data * data.dtype.type(scalar)
+
+
 def _straight(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     return (ograds[0],)
 
