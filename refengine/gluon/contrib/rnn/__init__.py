@@ -1,0 +1,18 @@
+"""Recurrent cells of ``gluon.contrib.rnn``."""
+
+from .conv_cells import (
+    Conv1DGRUCell,
+    Conv1DLSTMCell,
+    Conv1DRNNCell,
+    Conv2DGRUCell,
+    Conv2DLSTMCell,
+    Conv2DRNNCell,
+    Conv3DGRUCell,
+    Conv3DLSTMCell,
+    Conv3DRNNCell,
+)
+from .lstmp_cell import LSTMPCell
+from .variational_dropout import VariationalDropoutCell
+
+__all__ = ['Conv1DGRUCell', 'Conv1DLSTMCell', 'Conv1DRNNCell', 'Conv2DGRUCell', 'Conv2DLSTMCell', 'Conv2DRNNCell',
+           'Conv3DGRUCell', 'Conv3DLSTMCell', 'Conv3DRNNCell', 'LSTMPCell', 'VariationalDropoutCell']
