@@ -174,13 +174,15 @@ class Trainer:
             raise UserWarning('Optimizer has to be defined before its learning rate is mutated.')
         self._optimizer.set_learning_rate(lr)
 
-    @property
-    def amp_loss_scale(self) -> float:
-        """The current loss scale; AttributeError before ``amp.init_trainer`` (rule AMP-TRAINER-004)."""
-        scaler = getattr(self, '_amp_loss_scaler', None)
-        if scaler is None:
-            raise AttributeError("'Trainer' object has no attribute 'amp_loss_scale' before amp.init_trainer(trainer)")
-        return scaler.loss_scale
+    def __getattr__(self, name: str) -> Any:
+        """``amp_loss_scale`` exists once ``amp.init_trainer`` was called, and is no name of the class.
+
+        Rules AMP-TRAINER-004 and TRAINER-CORE-002, which lists all public names.
+        """
+        if name == 'amp_loss_scale' and '_amp_loss_scaler' in self.__dict__:
+            return self._amp_loss_scaler.loss_scale
+        hint = ' before amp.init_trainer(trainer)' if name == 'amp_loss_scale' else ''
+        raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}{hint}')
 
     # ---- one iteration ---------------------------------------------------------------------------------------
 
