@@ -45,8 +45,11 @@ def is_recording() -> bool:
 
 
 def is_training() -> bool:
-    """Whether this thread is in training mode."""
-    return state.training
+    """Whether this thread is in training mode; code that is being traced and asks is traced once per mode."""
+    here = state.here
+    if here.watch is not None:
+        here.watch.asked = True
+    return here.training
 
 
 class _Scope:

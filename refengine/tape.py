@@ -28,13 +28,14 @@ recorders: set[int] = set()
 class _Here:
     """What one thread does: ``now`` is whether it records; ``scopes`` holds what its open blocks will restore."""
 
-    __slots__ = ('now', 'scopes', 'thread', 'training')
+    __slots__ = ('now', 'scopes', 'thread', 'training', 'watch')
 
     def __init__(self) -> None:
         self.now = False
         self.training = False
         self.thread = threading.get_ident()
         self.scopes: list[tuple[bool, bool]] = []
+        self.watch: Any = None      # told when code that is being traced asks for the mode
 
 
 class _State(threading.local):
@@ -75,9 +76,13 @@ next_number = _sequence.__next__
 raw: Any = None
 wrap: Any = None
 
+# An asynchronous engine puts these here: to queue a backward pass, and to have values in the place of pending ones.
+queued: Any = None
+resolve: Any = None
+
 
 GONE, RESULT, MANY, LEAF, IDLE = range(-1, 4)
-"""What stands behind an array: a freed call, a call with one output, one of several outputs of a call, a variable, and a
+"""What stands behind an array: a freed call, a call with one output, one of several outputs of a call, a variable, a
 variable whose gradient nobody wants. A number that is compared, because the walk asks this for every edge."""
 
 
@@ -478,8 +483,13 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
     Without ``variables`` the gradients go into the buffers of the leaves; with them they come back as raw arrays, or as
     recorded arrays under ``create_graph``.
     """
+    if queued is not None and variables is None and not create_graph and queued(heads, head_grads, retain_graph,
+                                                                                train_mode):
+        return None
     entries = [entry_of(heads[0])] if len(heads) == 1 else [entry_of(head) for head in heads]
     nodes, leaves, chain = _reachable(entries)
+    if resolve is not None:
+        resolve(nodes)
     if variables is not None:
         leaves = _wanted(variables, leaves)
     else:
@@ -511,6 +521,7 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
     if variables is None:
         for leaf in leaves:
             if leaf.kind == LEAF:
+                leaf.fresh = True
                 _store(leaf, grads.get(leaf), create_graph)
     else:
         result = [grads.get(leaf) for leaf in leaves]
@@ -532,13 +543,12 @@ def _bad_buffer(expected: Any, given: Any) -> MXNetError:
 
 
 def _store(leaf: Leaf, gradient: Any, create_graph: bool) -> None:
-    """Write or add a gradient into the buffer of a variable and mark it as fresh."""
+    """Write or add a gradient into the buffer of a variable."""
     buffer = leaf.grad
     target = buffer._data
     dtype = target.dtype
     if dtype is not leaf.dtype and dtype != leaf.dtype:
         raise _bad_buffer(leaf.dtype, dtype)
-    leaf.fresh = True
     if gradient is None:
         if leaf.req == 'write':
             target[...] = 0

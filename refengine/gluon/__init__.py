@@ -9,14 +9,17 @@ from .hybrid_block import HybridBlock
 from .parameter import Constant, DeferredInitializationError, Parameter
 from .parameter_dict import ParameterDict
 
-__all__ = ['Block', 'Constant', 'DeferredInitializationError', 'HybridBlock', 'Parameter', 'ParameterDict', 'Trainer',
-           'contrib', 'data', 'loss', 'nn', 'utils']
+__all__ = ['Block', 'Constant', 'DeferredInitializationError', 'HybridBlock', 'Parameter', 'ParameterDict',
+           'SymbolBlock', 'Trainer', 'contrib', 'data', 'loss', 'nn', 'utils']
 
 
 def __getattr__(name: str) -> Any:
     if name == 'Trainer':
         from .trainer import Trainer
         return Trainer
+    if name == 'SymbolBlock':
+        from .symbol_block import SymbolBlock
+        return SymbolBlock
     if name == 'metric':
         return importlib.import_module('refengine.metric')
     if name in ('contrib', 'trainer', 'rnn', 'model_zoo'):

@@ -10,7 +10,7 @@ import numpy as np
 from .. import ndarray as nd
 from ..base import MXNetError
 from ..ndarray import NDArray
-from . import deferred
+from . import deferred, tracing
 from .block import Block
 from .parameter import DeferredInitializationError
 from .utils import shape_is_known
@@ -46,6 +46,7 @@ class HybridBlock(Block):
         super().__init__(prefix=prefix, params=params)
         self._active = False
         self._flags: dict[str, Any] = {}
+        self._cache: Any = None
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Add a child, which must be a HybridBlock: ValueError otherwise (rule GLUON-HYBRID-012)."""
@@ -53,6 +54,16 @@ class HybridBlock(Block):
             raise ValueError(f'Children of HybridBlock must also be HybridBlock, but {block} has type {type(block)}. '
                              f'If you are using Sequential, please try HybridSequential instead.')
         super().register_child(block, name)
+        self._clear_cached_op()
+
+    def _clear_cached_op(self) -> None:
+        """Forget every trace (rule GLUON-HYBRID-006)."""
+        self._cache = None
+
+    def cast(self, dtype: Any) -> None:
+        """Change the element type of all parameters and forget every trace."""
+        self._clear_cached_op()
+        super().cast(dtype)
 
     def hybridize(self, active: bool = True, backend: str | None = None, clear: bool = True, static_alloc: bool = False,
                   static_shape: bool = False, inline_limit: int = 2, forward_bulk_size: int | None = None,
@@ -61,6 +72,7 @@ class HybridBlock(Block):
         if kwargs and backend is None:
             raise TypeError(f"hybridize() got an unexpected keyword argument '{next(iter(kwargs))}'")
         self._active = active
+        self._clear_cached_op()
         self._flags = {'static_alloc': static_alloc, 'static_shape': static_shape, 'inline_limit': inline_limit}
         for name, value in (('forward_bulk_size', forward_bulk_size), ('backward_bulk_size', backward_bulk_size)):
             if value is not None:
@@ -76,10 +88,31 @@ class HybridBlock(Block):
     def __call__(self, *args: Any) -> Any:
         if self._plain_forward:
             self._settle_plain(args)
+            if self._active and not deferred.state.active and not tracing.state.inline \
+                    and first_array(args) is not None:
+                return self._with_hooks(args)
         return super().__call__(*args)
 
+    def _with_hooks(self, args: tuple[Any, ...]) -> Any:
+        for pre_hook in list(self._forward_pre_hooks.values()):
+            pre_hook(self, args)
+        out = self._call_cached(args)
+        for hook in list(self._forward_hooks.values()):
+            hook(self, args, out)
+        return out
+
+    def _call_cached(self, args: tuple[Any, ...]) -> Any:
+        """A call of the compiled graph, which is traced first if need be."""
+        cache = self._cache
+        if cache is None:
+            if self._flags.get('static_shape') and not self._flags.get('static_alloc'):
+                raise MXNetError('static_alloc must be True when static_shape is True')
+            from .compiled import Cache
+            cache = self._cache = Cache(self)
+        return cache.call(args)
+
     def forward(self, x: Any, *args: Any) -> Any:
-        """Call ``hybrid_forward`` with the parameters of the context of the input.
+        """Call ``hybrid_forward`` with the parameters of the context of the input, or the graph made of it.
 
         ValueError if no input is an array (rule GLUON-HYBRID-013).
         """
@@ -88,8 +121,8 @@ class HybridBlock(Block):
             return self._forward_symbol(x, args)
         if deferred.state.active:
             return deferred.forward(self, first, x, args)
-        if self._active and self._flags.get('static_shape') and not self._flags.get('static_alloc'):
-            raise MXNetError('static_alloc must be True when static_shape is True')
+        if self._active and not tracing.state.inline:
+            return self._call_cached((x, *args))
         ctx = first._ctx
         try:
             params = {name: parameter.data(ctx) for name, parameter in self._reg_params.items()}
@@ -100,9 +133,44 @@ class HybridBlock(Block):
             params = {name: parameter.data(ctx) for name, parameter in self._reg_params.items()}
         return self.hybrid_forward(nd, x, *args, **params)
 
+    def _plain(self, *args: Any) -> Any:
+        """The forward pass as it is written, on arrays."""
+        return self.forward(*args)
+
+    def _traced_with_arrays(self) -> bool:
+        """Whether this block or one inside is written in the style of 2.0, which arrays trace and symbols cannot."""
+        return self._plain_forward or any(
+            child._traced_with_arrays() for child in self._children.values() if isinstance(child, HybridBlock))
+
+    def _has_own_infer_shape(self) -> bool:
+        return type(self).infer_shape is not HybridBlock.infer_shape
+
     def _forward_symbol(self, x: Any, args: tuple[Any, ...]) -> Any:
-        raise ValueError('In HybridBlock, there must be one NDArray or one Symbol in the input. '
-                         'Please check the type of the args.\n')
+        """Put the block into a graph of symbols (rule GLUON-HYBRID-028)."""
+        if not has_symbol((x, *args)):
+            raise ValueError('In HybridBlock, there must be one NDArray or one Symbol in the input. '
+                             'Please check the type of the args.\n')
+        from .. import name, symbol
+        if self._plain_forward:
+            return self.forward(x, *args)
+        params = {key: parameter.var() for key, parameter in self._reg_params.items()}
+        with name.Prefix(self.prefix):
+            return self.hybrid_forward(symbol, x, *args, **params)
+
+    def export(self, path: str | None, epoch: int = 0, remove_amp_cast: bool = True) -> Any:
+        """Write the traced graph and the parameters, ``path-symbol.json`` and ``path-0000.params``.
+
+        Returns the names of the two files; without a path the symbol and the arrays instead. RuntimeError before the
+        block was hybridized and called (rules GLUON-EXPORT-001 to -004).
+        """
+        from .exporting import export
+        return export(self, path, epoch, remove_amp_cast)
+
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, clear: bool = True, **kwargs: Any) -> None:
+        """Compile for a back end: ValueError without a name, MXNetError for one that is not there (GRAPH-FUSE-002)."""
+        if backend is None:
+            raise ValueError('Must specify "backend" to optimize_for')
+        raise MXNetError(f"Error optimizing for backend '{backend}': it cannot be found")
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The computation, written against a name space of operators; every hybrid block says its own."""
@@ -159,3 +227,14 @@ def first_array(args: Any) -> NDArray | None:
             if found is not None:
                 return found
     return None
+
+
+def has_symbol(args: Any) -> bool:
+    """Whether nested lists and tuples hold a symbol."""
+    for item in args:
+        if isinstance(item, list | tuple):
+            if has_symbol(item):
+                return True
+        elif type(item).__name__ == 'Symbol' and hasattr(item, 'list_arguments'):
+            return True
+    return False

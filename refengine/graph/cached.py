@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 from .. import dispatch, tape
@@ -28,11 +29,20 @@ class CachedGraph:
         self.static_alloc = static_alloc
         self.plans: dict[Any, Plan] = {}
         self._record = _Call(self)
+        self._rest: Sequence[Any] = ()
+        self._rest_key: Any = ()
 
-    def plan_for(self, arrays: Sequence[Any], ctx: Any, is_train: bool) -> Plan:
-        """The plan for inputs like these."""
-        key = (is_train, ctx.device_typeid, ctx.device_id, dispatch.raw(dispatch.np),
-               *[(a.shape, a.strides, a.dtype.char) for a in arrays])
+    def plan_for(self, arrays: Sequence[Any], ctx: Any, is_train: bool, changing: int | None = None) -> Plan:
+        """The plan for inputs like these; those from ``changing`` on are most often the same objects every time."""
+        head = arrays if changing is None else arrays[:changing]
+        key: Any = (is_train, ctx.device_typeid, ctx.device_id, dispatch.raw(dispatch.np),
+                    *[(a.shape, a.strides, a.dtype.char) for a in head])
+        if changing is not None:
+            rest = arrays[changing:]
+            if len(rest) != len(self._rest) or not all(map(is_, rest, self._rest)):
+                self._rest = rest
+                self._rest_key = tuple([(a.shape, a.strides, a.dtype.char) for a in rest])
+            key = (key, self._rest_key)
         plan = self.plans.get(key)
         if plan is None:
             if len(self.plans) >= _LIMIT:
@@ -40,7 +50,7 @@ class CachedGraph:
             plan = self.plans[key] = Plan(self.program, ctx, is_train, self.static_alloc)
         return plan
 
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+    def __call__(self, inputs: Sequence[Any], changing: int | None = None) -> list[Any]:
         """The results for inputs in the order of the program's variables, recorded where recording is on."""
         program = self.program
         if not program.steps:
@@ -53,7 +63,7 @@ class CachedGraph:
         ctx = first._ctx.home
         here = tape_state
         record = here.recording and any(_alive(a._node) for a in inputs)
-        plan = self.plan_for(arrays, ctx, here.training)
+        plan = self.plan_for(arrays, ctx, here.training, changing)
         heads, kept = plan.forward(arrays, record)
         results = []
         for slot, head in zip(program.heads, heads, strict=True):

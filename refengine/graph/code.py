@@ -29,9 +29,9 @@ _SAFE = (ELEMENTWISE | {'clip'}) - _UNSAFE
 
 
 class Seen:
-    """What a run showed of a slot: shape, dtype, order of the axes in memory, and which operand it shares memory with."""
+    """What a run showed of a slot: shape, dtype, order of axes in memory, and which operand it shares memory with."""
 
-    __slots__ = ('alias', 'contiguous', 'dtype', 'order', 'shape')
+    __slots__ = ('alias', 'contiguous', 'dtype', 'order', 'own', 'shape')
 
     def __init__(self, data: Any, alias: int | None = None) -> None:
         self.shape = data.shape
@@ -39,6 +39,8 @@ class Seen:
         self.order = storage.memory_order(data) if isinstance(data, np.ndarray) else None
         self.contiguous = bool(data.flags.c_contiguous)
         self.alias = alias
+        # A repeated view, as of an expanded array, holds one element at many places: nobody may write into it.
+        self.own = bool(getattr(data.flags, 'writeable', True)) and 0 not in data.strides
 
     def like(self, other: Seen) -> bool:
         """Whether a buffer of the other slot could hold this one."""
@@ -86,7 +88,7 @@ def bound(step: Step, xp: Any, is_train: bool, ctx: Any) -> tuple[Callable[..., 
 
 
 class Compiled:
-    """A program as one function; ``saved`` are the slots that it returns beside the heads, ``buffers`` what it needs."""
+    """A program as one function; ``saved`` are the slots that it returns beside the heads."""
 
     def __init__(self, program: Program, seen: dict[int, Seen], *, saved: Sequence[int] = (), is_train: bool = False,
                  ctx: Any = None, xp: Any = np, planned: bool = False, given: Sequence[int] = ()) -> None:
@@ -133,7 +135,7 @@ class Compiled:
             target = step.outputs[0]
             over = None
             if len(step.outputs) == 1 and overwrites(step.op):
-                over = next((slot for slot in dying if seen[slot].like(seen[target])), None)
+                over = next((slot for slot in dying if seen[slot].own and seen[slot].like(seen[target])), None)
             if over is not None:
                 arguments.append(f'out=v{over}')
                 if over in owner:

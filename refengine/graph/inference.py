@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,10 +31,8 @@ def check(op: Operator, arrays: Sequence[np.ndarray], params: dict[str, Any]) ->
     if len(arrays) > 1 and not op.mixed:
         check_same(op.name, arrays, shapes=op.same_shape)
     if op.infer is not None:
-        try:
+        with contextlib.suppress(LateError):
             op.infer(arrays, params)
-        except LateError:
-            pass
 
 
 def outputs(op: Operator, params: dict[str, Any], shapes: Sequence[Sequence[int]], dtypes: Sequence[Any],

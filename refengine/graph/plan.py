@@ -7,11 +7,9 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 from .. import device, dispatch, engine, random, tape
 from ..base import LateError
 from ..op import Operator, check_same
-
 from .builder import Builder, reachable, walk_back
 from .code import Compiled, Seen, alias_of
 from .primitives import PAIRS, ZEROS

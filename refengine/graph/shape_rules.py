@@ -45,7 +45,7 @@ def _broadcast(name: str) -> Rule:
 
 def _scalar(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:
     dtype = arrays[0].dtype
-    return [(arrays[0].shape, np.dtype(np.int64) if dtype == bool else dtype)]
+    return [(arrays[0].shape, np.dtype(np.int64) if dtype.kind == 'b' else dtype)]
 
 
 def _dense(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:

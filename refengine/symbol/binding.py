@@ -32,8 +32,8 @@ def requests(given: Any, names: Sequence[str], missing: str = 'null') -> list[st
         raise TypeError(f'grad_req must be a str, a list or a dict, got {type(given)}')
     for word in words:
         if word not in REQUESTS:
-            raise MXNetError(f"grad_req={word} is not a valid input in simple_bind; only 'null', 'write', and 'add' are "
-                             f'supported')
+            raise MXNetError(f"grad_req={word} is not a valid input in simple_bind; only 'null', 'write', and 'add' "
+                             f'are supported')
     return words
 
 
@@ -51,7 +51,7 @@ def _arrays(given: Any, names: Sequence[str], what: str, allow_missing: bool) ->
     else:
         raise TypeError('Only accept list of NDArrays or dict of str to NDArray')
     for array in found:
-        if array is not None and not isinstance(array, nd.NDArray) or (array is None and not allow_missing):
+        if (array is not None and not isinstance(array, nd.NDArray)) or (array is None and not allow_missing):
             raise TypeError(f'{what}: expected NDArray, got {type(array)}')
     return found
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import attribute, name as names
+from .. import attribute
+from .. import name as names
 from ..base import MXNetError, _Null
 from ..graph.node import HIDDEN_KEYS, Entry, Node, operator_attrs, topological
 from ..op import Operator
@@ -68,7 +69,7 @@ def _stored(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_of(value: Any) -> str:
     """The text of a parameter in a file."""
-    if isinstance(value, type) or isinstance(value, np.dtype):
+    if isinstance(value, type | np.dtype):
         return np.dtype(value).name
     if isinstance(value, np.generic):
         return str(value.item())
@@ -88,7 +89,7 @@ def call(op: Operator, hint: str, inputs: Sequence[Symbol | None], given: Mappin
     """A call of an operator; inputs that are None or lacking become variables (rule GRAPH-SYM-002)."""
     attrs: dict[str, str] = {}
     scope = attribute.current().get(dict(attr) if attr else None)
-    for key, value in scope.items():
+    for value in scope.values():
         if not isinstance(value, str):
             raise ValueError('Attributes need to be string')
     attrs.update(_stored(scope))

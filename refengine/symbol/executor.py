@@ -182,7 +182,8 @@ class Executor:
         self._monitor_all = monitor_all
 
     def _report(self, plan: Any) -> None:
-        assert self._monitor is not None and self._state is not None
+        assert self._monitor is not None
+        assert self._state is not None
         program = plan.program
         slots: dict[int, str] = {}
         nodes = {node.name: node for node in self._symbol.nodes()}
@@ -225,13 +226,13 @@ class Executor:
                 grads.append(grad)
                 continue
             if not partial_shaping and name not in kwargs:
-                raise AssertionError(f'Shape of unspecified array arg:{name} changed. This can cause the new executor to '
-                                     f'not share parameters with the old one. Please check for error in network. If this '
-                                     f'is intended, set partial_shaping=True to suppress this warning.')
+                raise AssertionError(f'Shape of unspecified array arg:{name} changed. This can cause the new executor '
+                                     f'to not share parameters with the old one. Please check for error in network. If '
+                                     f'this is intended, set partial_shaping=True to suppress this warning.')
             if int(np.prod(shape)) > array.size and not allow_up_sizing:
                 raise AssertionError(f'New shape of arg:{name} larger than original. First making a big executor and '
-                                     f'then down sizing it is more efficient than the reverse. If you really want to up '
-                                     f'size, set allow_up_sizing=True to enable allocation of new arrays.')
+                                     f'then down sizing it is more efficient than the reverse. If you really want to '
+                                     f'up size, set allow_up_sizing=True to enable allocation of new arrays.')
             args.append(nd.zeros(shape, ctx=self._ctx, dtype=array.dtype))
             grads.append(None if grad is None else nd.zeros(shape, ctx=self._ctx, dtype=array.dtype))
         aux = [a if a.shape == s else nd.zeros(s, ctx=self._ctx, dtype=a.dtype)

@@ -36,7 +36,8 @@ def _renamed(name: str, **keys: str) -> Callable[[Attrs], tuple[str, Attrs]]:
 
 
 READ: dict[str, Callable[[Attrs], tuple[str, Attrs]]] = {
-    '_npi_add': _same('broadcast_add'), '_npi_subtract': _same('broadcast_sub'), '_npi_multiply': _same('broadcast_mul'),
+    '_npi_add': _same('broadcast_add'), '_npi_subtract': _same('broadcast_sub'),
+    '_npi_multiply': _same('broadcast_mul'),
     '_npi_true_divide': _same('broadcast_div'), '_npi_power': _same('broadcast_power'),
     '_npi_mod': _same('broadcast_mod'), '_npi_maximum': _same('broadcast_maximum'),
     '_npi_minimum': _same('broadcast_minimum'),

@@ -13,8 +13,8 @@ from ..graph.node import HIDDEN_KEYS, Entry, Node, state_nodes, topological
 
 _new = object.__new__
 
-TRACED_INDEX = ('Indexing a Symbol picks one of its outputs, not a part of its data: inside a traced forward this would '
-                'silently mean something else than in eager mode. Use slice_axis, slice or take.')
+TRACED_INDEX = ('Indexing a Symbol picks one of its outputs, not a part of its data: inside a traced forward this '
+                'would silently mean something else than in eager mode. Use slice_axis, slice or take.')
 TRACED_LENGTH = ('len of a Symbol counts its outputs, not the rows of its data: inside a traced forward this would '
                  'silently mean something else than in eager mode.')
 

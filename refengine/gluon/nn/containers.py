@@ -76,7 +76,7 @@ class HybridSequential(_Container, HybridBlock):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The result of the last child; the input itself without children (rule GLUON-HYBRID-026)."""
-        if args or self._active or self._reg_params \
+        if args or self._active or self._reg_params or not isinstance(x, nd.NDArray) \
                 or type(self).hybrid_forward is not HybridSequential.hybrid_forward:
             return super().forward(x, *args)
         for block in self._children.values():
