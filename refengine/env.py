@@ -42,9 +42,15 @@ def get(name: str) -> Any:
     return VARIABLES[name].read()
 
 
-declare('MXNET_ENGINE_TYPE', str, 'ThreadedEnginePerDevice',
-        'NaiveEngine raises execution errors at the call; every other engine at the next wait.')
+declare('MXNET_ENGINE_TYPE', str, '',
+        'Empty runs operators at the call and raises what they find at the next wait; NaiveEngine raises it at the '
+        'call; ThreadedEngine and ThreadedEnginePerDevice run operators on a thread. Read at import.')
 declare('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN', int, 15, 'Operators in one bulk while training; never changes results.')
 declare('REFENGINE_POOL_LIMIT_MB', int, 1024, 'Most memory, in MiB, that freed large buffers may keep for reuse.')
 declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic '
                                           'bodies only.')
+declare('NNVM_EXEC_MATCH_RANGE', int, 16, '0 gives every intermediate value of a memory plan a place of its own.')
+declare('MXNET_EXEC_ENABLE_INPLACE', bool, True, 'Whether a memory plan lets a step write over an operand.')
+declare('MXNET_PROFILER_AUTOSTART', bool, False, 'Profile from the import of the engine on, into profile.json.')
+declare('MXNET_PROFILER_MODE', int, 1, 'What an automatic profile records: 0 operators of graphs only, 1 everything.')
+declare('MXNET_HOME', str, '', 'Folder of the weights of ready-made models, in its subfolder models; empty is ~/.mxnet.')

@@ -47,6 +47,10 @@ class Value:
             size *= n
         return size
 
+    def reshape(self, *shape: Any) -> Any:
+        """The value in another shape."""
+        return self.builder.reshape(self, shape=shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
+
     def __bool__(self) -> bool:
         raise MXNetError('a gradient must not branch on data: it is put into a graph')
 

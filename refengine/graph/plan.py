@@ -236,6 +236,7 @@ class Backward:
         self._given = [*self.reads, *self._seeds]
         self._seen = {slot: Seen(value.data) for slot, value in known.items()}
         by_slot = _observed(builder)
+        by_slot.update((seed, ograds[index]) for seed, index in zip(self._seeds, self._used, strict=True))
         for step in builder._steps:
             operands = [None if s is None else by_slot.get(s, known[s].data if s in known else None)
                         for s in step.inputs]

@@ -73,6 +73,19 @@ def _back_data(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:
     return [(tuple(params['data_shape']), arrays[0].dtype)]
 
 
+def _back_weight(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:
+    data, ograd = arrays
+    last = (params.get('layout') or '')[-1:] == 'C'
+    axis, groups = (-1 if last else 1), params.get('num_group') or 1
+    filters, channels = ograd.shape[axis], data.shape[axis] // groups
+    kernel = tuple(params['kernel'])
+    return [((filters, *kernel, channels) if last else (filters, channels, *kernel), data.dtype)]
+
+
+def _like_data(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:
+    return [(arrays[1].shape, arrays[0].dtype)]
+
+
 def _batch_norm(arrays: Sequence[np.ndarray], params: dict[str, Any]) -> Result:
     data, vector = arrays[0], (arrays[1].shape, arrays[1].dtype)
     return [(data.shape, data.dtype), vector, vector, vector]
@@ -118,6 +131,8 @@ _RULES: dict[str, Any] = {
     'Convolution': _convolution, '_conv_backward_data': _back_data, 'BatchNorm': _batch_norm,
     '_contrib_BatchNormWithReLU': _batch_norm, '_batch_norm_backward': _batch_norm_back, 'Embedding': _embedding,
     '_expand_like': _like_second, '_sum_like': _like_second, 'Flatten': _flatten, 'Concat': _concat,
+    '_linalg_potri': _first, '_linalg_potrf': _first, '_linalg_inverse': _first,
+    '_conv_backward_weight': _back_weight, '_max_pooling_backward': _like_data,
 }
 _TENTATIVE = {'dot': _dot}
 

@@ -245,12 +245,14 @@ class Executor:
 
     def debug_str(self) -> str:
         """The graph as text, and how many bytes its intermediate values take when they share memory."""
-        from ..graph.memory import plan as memory_plan
+        from ..graph import memory
         shapes = {n: a.shape for n, a in zip((*self._names, *self._aux_names), (*self.arg_arrays, *self.aux_arrays),
                                              strict=True)}
         kinds = {n: a.dtype for n, a in zip((*self._names, *self._aux_names), (*self.arg_arrays, *self.aux_arrays),
                                             strict=True)}
         wanted = [n for n, word in zip(self._names, self._words, strict=True) if word != 'null']
-        planned = memory_plan(self._symbol, shapes, kinds, train=bool(wanted), wanted=wanted)
+        share, in_place = memory.switches()
+        planned = memory.plan(self._symbol, shapes, kinds, train=bool(wanted), wanted=wanted, share=share,
+                              in_place=in_place)
         return (f'{self._symbol.debug_str()}Total {-(-planned.planned_bytes // (1 << 20))} MB allocated\n'
                 f'Total 0 TempSpace resource requested\n')
