@@ -339,6 +339,67 @@ class LSTMBias(Initializer):
         arr[:] = values
 
 
+@register
+class FusedRNN(Initializer):
+    """Fills the one vector that the operator RNN takes: each gate's weight and bias is initialised by itself.
+
+    ``init`` serves all of them (the initializer for all arrays if it is None), except that in mode 'lstm' the biases
+    of the forget gate become forget_bias. ValueError for a vector that no number of inputs can explain.
+
+    >>> import refengine as mx
+    >>> vector = mx.nd.zeros((4 * 2 * (3 + 2 + 2),))
+    >>> FusedRNN(One(), num_hidden=2, num_layers=1, mode='lstm')._init_weight(InitDesc('parameters'), vector)
+    >>> vector.asnumpy()[40:48].tolist()
+    [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, init: Any, num_hidden: int, num_layers: int, mode: str, bidirectional: bool = False,
+                 forget_bias: float = 1.0) -> None:
+        if isinstance(init, str):
+            init = create(init)
+        super().__init__(init=None if init is None else init.dumps(), num_hidden=num_hidden, num_layers=num_layers,
+                         mode=mode, bidirectional=bidirectional, forget_bias=forget_bias)
+        self._init = init
+        self._num_hidden = num_hidden
+        self._num_layers = num_layers
+        self._gates = {'rnn_relu': ('',), 'rnn_tanh': ('',), 'lstm': ('_i', '_f', '_c', '_o'),
+                       'gru': ('_r', '_z', '_o')}[mode]
+        self._sides = 'lr' if bidirectional else 'l'
+        self._forget_bias = forget_bias
+        self._mode = mode
+
+    def _parts(self, size: int) -> list[tuple[str, tuple[int, ...]]]:
+        """Name and shape of every part in the order in which they stand in the vector."""
+        hidden, sides = self._num_hidden, len(self._sides)
+        per_row = size / (sides * len(self._gates) * hidden)
+        inputs = per_row - (hidden + 2) - (self._num_layers - 1) * (sides * hidden + hidden + 2)
+        if inputs != int(inputs) or inputs < 1:
+            raise ValueError(f'a vector of {size} parameters does not fit {self._num_layers} layers of mode '
+                             f'{self._mode} with {hidden} hidden units and {sides} directions')
+        parts: list[tuple[str, tuple[int, ...]]] = []
+        for kind in ('weight', 'bias'):
+            for layer in range(self._num_layers):
+                columns = sides * hidden if layer else int(inputs)
+                parts += [(f'{side}{layer}_{which}{gate}_{kind}', (hidden, width) if kind == 'weight' else (hidden,))
+                          for side in self._sides for which, width in (('i2h', columns), ('h2h', hidden))
+                          for gate in self._gates]
+        return parts
+
+    def _init_weight(self, name: Any, arr: Any) -> None:
+        from .ndarray import zeros
+        chosen = getattr(name, 'global_init', None) if self._init is None else self._init
+        assert chosen is not None, 'FusedRNN(None, ...) needs a global initializer'
+        values = []
+        for part, shape in self._parts(arr.size):
+            array = zeros(shape, ctx=arr.context, dtype=arr.dtype)
+            if self._mode == 'lstm' and part.endswith('_f_bias'):
+                array[:] = self._forget_bias
+            else:
+                chosen(InitDesc(part, global_init=getattr(name, 'global_init', None)), array)
+            values.append(array.asnumpy().ravel())
+        arr[:] = np.concatenate(values).reshape(arr.shape)
+
+
 class Load:
     """Take values from a file or a dict by name; names that are missing go to default_init."""
 

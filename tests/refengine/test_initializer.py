@@ -220,3 +220,52 @@ def test_verbose(caplog):
     init.set_verbosity(True, lambda array: f'sum {array.sum().asscalar()}')
     fill(init, 'x_weight', (2,))
     assert 'sum 2.0' in caplog.text
+
+
+class TestFusedRNN:
+    class Counting(mx.init.Initializer):
+        """Writes how many arrays it has filled, and remembers their names and shapes."""
+
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def __call__(self, desc, arr):
+            self.seen.append((str(desc), arr.shape))
+            arr[:] = len(self.seen)
+
+    def fill(self, size, *arguments, **options):
+        init = self.Counting()
+        vector = mx.nd.zeros((size,))
+        mx.init.FusedRNN(init, *arguments, **options)._init_weight(mx.init.InitDesc('parameters'), vector)
+        return init.seen, vector.asnumpy()
+
+    def test_gates_stand_in_the_order_of_the_operator(self):
+        seen, values = self.fill(2 * 4 * 2 * (3 + 2 + 2) + 2 * 4 * 2 * (4 + 2 + 2), 2, 2, 'lstm', True, 0.5)
+        assert seen[0] == ('l0_i2h_i_weight', (2, 3))
+        assert seen[16] == ('l1_i2h_i_weight', (2, 4))
+        assert seen[31:34] == [('r1_h2h_o_weight', (2, 2)), ('l0_i2h_i_bias', (2,)), ('l0_i2h_c_bias', (2,))]
+        assert values[:12].tolist() == [1] * 6 + [2] * 6
+        assert values[-64:-54].tolist() == [33] * 2 + [0.5] * 2 + [34] * 2 + [35] * 2 + [36] * 2
+
+    def test_gru_and_plain(self):
+        seen, values = self.fill(3 * 2 * 7, 2, 1, 'gru')
+        assert [name for name, _ in seen[:4]] == ['l0_i2h_r_weight', 'l0_i2h_z_weight', 'l0_i2h_o_weight',
+                                                  'l0_h2h_r_weight']
+        assert values[-2:].tolist() == [12, 12]
+        seen, _ = self.fill(2 * 7, 2, 1, 'rnn_tanh')
+        assert [name for name, _ in seen] == ['l0_i2h_weight', 'l0_h2h_weight', 'l0_i2h_bias',
+                                          'l0_h2h_bias']
+
+    def test_as_text(self):
+        init = mx.init.FusedRNN(mx.init.Xavier(), 2, 1, 'lstm')
+        assert init.dumps() == (
+            r'["fusedrnn", {"init": "[\"xavier\", {\"rnd_type\": \"uniform\", \"factor_type\": \"avg\", \"magnitude\": '
+            r'3}]", "num_hidden": 2, "num_layers": 1, "mode": "lstm", "bidirectional": false, "forget_bias": 1.0}]')
+        vector = mx.nd.zeros((56,))
+        initializer.create(init.dumps())._init_weight(mx.init.InitDesc('p'), vector)
+        assert (vector.asnumpy()[:40] != 0).all()
+
+    def test_a_vector_that_does_not_fit(self):
+        with pytest.raises(ValueError, match='a vector of 57 parameters does not fit 1 layers of mode lstm'):
+            self.fill(57, 2, 1, 'lstm')

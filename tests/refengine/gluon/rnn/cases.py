@@ -36,12 +36,12 @@ def conv_cases():
     """Pairs of a name and a function of an engine that makes a cell and the shape of one input."""
     for kind in ('RNN', 'LSTM', 'GRU'):
         for dims in (1, 2, 3):
-            name = 'Conv{}D{}Cell'.format(dims, kind)
+            name = f'Conv{dims}D{kind}Cell'
             shape = (2,) + (6, 5, 4)[:dims]
             yield name, lambda mx, name=name, shape=shape, dims=dims: getattr(mx.gluon.contrib.rnn, name)(
                 shape, 3, 3, 3 if dims < 3 else 1, i2h_pad=1), shape
     yield 'dilated', lambda mx: mx.gluon.contrib.rnn.Conv2DLSTMCell(
-        (2, 7, 8), 3, (3, 2), (5, 3), i2h_pad=(1, 0), i2h_dilate=(2, 1), h2h_dilate=(1, 2), activation='relu'), (2, 7, 8)
+        (2, 7, 8), 3, (3, 2), (5, 3), (1, 0), (2, 1), (1, 2), activation='relu'), (2, 7, 8)
 
 
 def layer_cases():
@@ -49,7 +49,7 @@ def layer_cases():
     for kind in ('RNN', 'LSTM', 'GRU'):
         for number, options in enumerate([{}, {'num_layers': 2, 'bidirectional': True}, {'layout': 'NTC',
                                                                                         'num_layers': 3}]):
-            yield '{}-{}'.format(kind, number), lambda mx, kind=kind, options=options: getattr(
+            yield f'{kind}-{number}', lambda mx, kind=kind, options=options: getattr(
                 mx.gluon.rnn, kind)(5, **options)
     yield 'RNN-tanh', lambda mx: mx.gluon.rnn.RNN(5, activation='tanh', bidirectional=True)
 
@@ -150,8 +150,8 @@ def summary(array):
     """Shape, weighted sums and some elements of an array, rounded to what single precision can hold."""
     values = array.asnumpy().astype('float64').ravel()
     weights = np.random.RandomState(values.size).uniform(-1, 1, (TOGETHER, values.size))
-    return {'shape': list(array.shape), 'sums': [float('%.7g' % s) for s in weights.dot(values)],
-            'some': [float('%.7g' % v) for v in values[:: max(1, values.size // TOGETHER)][:TOGETHER]]}
+    return {'shape': list(array.shape), 'sums': [float(f'{s:.7g}') for s in weights.dot(values)],
+            'some': [float(f'{v:.7g}') for v in values[:: max(1, values.size // TOGETHER)][:TOGETHER]]}
 
 
 def ask(mx, case):
