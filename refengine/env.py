@@ -53,4 +53,5 @@ declare('NNVM_EXEC_MATCH_RANGE', int, 16, '0 gives every intermediate value of a
 declare('MXNET_EXEC_ENABLE_INPLACE', bool, True, 'Whether a memory plan lets a step write over an operand.')
 declare('MXNET_PROFILER_AUTOSTART', bool, False, 'Profile from the import of the engine on, into profile.json.')
 declare('MXNET_PROFILER_MODE', int, 1, 'What an automatic profile records: 0 operators of graphs only, 1 everything.')
-declare('MXNET_HOME', str, '', 'Folder of the weights of ready-made models, in its subfolder models; empty is ~/.mxnet.')
+declare('MXNET_HOME', str, '',
+        'Folder of the weights of ready-made models, in its subfolder models; empty is ~/.mxnet.')
