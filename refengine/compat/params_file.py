@@ -13,8 +13,10 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import struct
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -202,6 +204,11 @@ def _read_array(reader: _Reader) -> Any:
 
 def read(stream: BinaryIO, size: int) -> Any:
     """The list or dict of arrays in a binary stream of a known length."""
+    if size >= 4:
+        begin = stream.read(4)
+        stream.seek(-4, os.SEEK_CUR)
+        if begin == b'PK\x03\x04':
+            return _read_archive(stream)
     reader = _Reader(stream, size)
     magic, _, count = reader.numbers('QQQ', 'the header')
     if magic != FILE_MAGIC:
@@ -224,6 +231,20 @@ def read(stream: BinaryIO, size: int) -> Any:
         except UnicodeDecodeError as error:
             raise _invalid(f'a name is not UTF-8: {error}') from error
     return dict(zip(names, arrays, strict=True))
+
+
+def _read_archive(stream: BinaryIO) -> Any:
+    """The arrays of a zip archive of npy files, which 2.0 writes in numpy mode."""
+    from ..ndarray import array as make
+    try:
+        with np.load(stream, allow_pickle=False) as archive:
+            values = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+        raise _invalid(f'the archive of arrays cannot be read: {error}') from error
+    arrays = {name: make(value, ctx=cpu(), dtype=value.dtype) for name, value in values.items()}
+    if arrays and all(re.fullmatch(r'arr_\d+', name) for name in arrays):
+        return list(arrays.values())
+    return arrays
 
 
 def load(fname: Any) -> Any:

@@ -9,7 +9,7 @@ from .. import dispatch, tape
 from ..graph.cached import CachedGraph
 from ..graph.program import build
 from ..ndarray import NDArray
-from . import tracing
+from . import deferred, tracing
 from .parameter import DeferredInitializationError
 from .structure import Form, flatten, regroup
 from .tracing import Trace
@@ -123,11 +123,19 @@ class Cache:
             if self.block._has_own_infer_shape():
                 self.block.infer_shape(*regroup(arrays, self.form))
             else:
-                infer_parameters(found, arrays)
+                try:
+                    infer_parameters(found, arrays)
+                except Undecided:
+                    # Blocks inside may know better than the graph; a pass without effects asks each of them.
+                    deferred.infer(self.block, tuple(regroup(arrays, self.form)))
         except Exception as error:
             raise ValueError(f'Deferred initialization failed because shape cannot be inferred. {error}') from error
         for parameter in found.parameters:
             parameter._finish_deferred_init()
+
+
+class Undecided(ValueError):
+    """The graph does not tell the shape of a parameter."""
 
 
 def infer_parameters(found: Compiled, arrays: Sequence[Any]) -> None:
@@ -153,6 +161,6 @@ def infer_parameters(found: Compiled, arrays: Sequence[Any]) -> None:
         if not shape_is_known(parameter.shape):
             shape = known.shape((node, 0))
             if not shape_is_known(shape):
-                raise ValueError(f"the graph does not tell the shape of Parameter '{parameter.name}': "
-                                 f'{parameter.shape}')
+                raise Undecided(f"the graph does not tell the shape of Parameter '{parameter.name}': "
+                                f'{parameter.shape}')
             parameter.shape = shape

@@ -47,7 +47,12 @@ class CachedGraph:
         if plan is None:
             if len(self.plans) >= _LIMIT:
                 self.plans.pop(next(iter(self.plans)))
-            plan = self.plans[key] = Plan(self.program, ctx, is_train, self.static_alloc)
+            program = self.program
+            if program.open:
+                shapes = [*[a.shape for a in arrays], *[c.shape for c in program.constants.values()]]
+                dtypes = [*[a.dtype for a in arrays], *[c.dtype for c in program.constants.values()]]
+                program = program.closed(shapes, dtypes)
+            plan = self.plans[key] = Plan(program, ctx, is_train, self.static_alloc)
         return plan
 
     def __call__(self, inputs: Sequence[Any], changing: int | None = None) -> list[Any]:
@@ -104,7 +109,7 @@ class _Call:
         kept: State = node.params['state']
         wanted = [i for i, entry in enumerate(node.parents) if not _idle(entry)]
         if any(isinstance(g, dispatch.NDArray) for g in ograds):
-            found = _recorded_backward(self.graph.program, kept.plan, node, ograds, wanted)
+            found = _recorded_backward(kept.plan.program, kept.plan, node, ograds, wanted)
         else:
             found = kept.plan.backward(kept, ograds, wanted)
         gradients: list[Any] = [None] * len(node.parents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,9 +22,9 @@ Shape = tuple[int, ...] | None
 _cache: dict[Any, Any] = {}
 
 
-def stand_in(shape: Sequence[int], dtype: Any) -> np.ndarray:
+def stand_in(shape: Sequence[int], dtype: Any, value: int = 1) -> np.ndarray:
     """An array of a shape and dtype that takes no memory; only its description is meant."""
-    return np.broadcast_to(np.ones((), dtype), tuple(shape))
+    return np.broadcast_to(np.full((), value, dtype), tuple(shape))
 
 
 def check(op: Operator, arrays: Sequence[np.ndarray], params: dict[str, Any]) -> None:
@@ -48,16 +49,30 @@ def outputs(op: Operator, params: dict[str, Any], shapes: Sequence[Sequence[int]
         key = None
     if key is not None and key in _cache and op.name != 'Custom':
         return _cache[key]
-    arrays = [stand_in(s, d) for s, d in zip(shapes, dtypes, strict=True)]
+    # Ones are good lengths and diagonals, zeros are good indices of regions: one of the two will do.
+    try:
+        result = _described(op, params, [stand_in(s, d, 1) for s, d in zip(shapes, dtypes, strict=True)], is_train)
+    except MXNetError:
+        if not shapes or shape_rules.find(op) is not None:
+            raise
+        first = sys.exc_info()[1]
+        try:
+            result = _described(op, params, [stand_in(s, d, 0) for s, d in zip(shapes, dtypes, strict=True)], is_train)
+        except MXNetError:
+            raise first from None  # type: ignore[misc]
+    if len(_cache) > 4096:
+        _cache.clear()
+    if key is not None:
+        _cache[key] = result
+    return result
+
+
+def _described(op: Operator, params: dict[str, Any], arrays: list[np.ndarray], is_train: bool) -> Any:
     check(op, arrays, params)
     rule = shape_rules.find(op)
     result: Any = shape_rules.tentative(op, arrays, params) if rule is None else rule(arrays, params)
     if result is None:
         result = [(a.shape, a.dtype) for a in _evaluate(op, arrays, params, is_train)]
-    if len(_cache) > 4096:
-        _cache.clear()
-    if key is not None:
-        _cache[key] = result
     return result
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..op import Operator
 from .node import Entry, Node, topological
+
+float32 = np.dtype('float32')
 
 _VOLATILE = frozenset({'Custom', '_contrib_boolean_mask', '_foreach', '_while_loop', '_cond'})
 
@@ -42,6 +46,31 @@ class Program:
         self.steps = list(steps)
         self.heads = tuple(heads)
         self.constants = constants or {}
+        self.nodes: list[Node] = []         # of the steps, when the program comes from a graph
+        self.variables: list[Node] = []
+
+    @property
+    def open(self) -> bool:
+        """Whether some source has dimensions that follow from the shapes of the inputs."""
+        return any(getattr(s.op, 'source', False) and not all(n > 0 for n in s.params.get('shape') or (1,))
+                   for s in self.steps)
+
+    def closed(self, shapes: Sequence[Any], dtypes: Sequence[Any]) -> Program:
+        """The program for inputs of these shapes and dtypes, with every dimension known."""
+        from .inference import infer_shapes
+        from .types import infer_types
+        every = [*self.variables, *self.nodes]
+        kinds = infer_types(every, {n.name: d for n, d in zip(self.variables, dtypes, strict=True)})
+        filled = {key: [k or float32 for k in values] for key, values in kinds.items()}
+        known = infer_shapes(every, {n.name: s for n, s in zip(self.variables, shapes, strict=True)}, filled)
+        steps = []
+        for step, node in zip(self.steps, self.nodes, strict=True):
+            shape = step.params.get('shape')
+            if getattr(step.op, 'source', False) and shape is not None and 0 in shape:
+                step = Step(step.op, step.name, {**step.params, 'shape': known.shape((node, 0))}, step.inputs,
+                            step.outputs)
+            steps.append(step)
+        return Program(self.names, self.slots, self.inputs, steps, self.heads, self.constants)
 
     @property
     def volatile(self) -> bool:
@@ -90,8 +119,10 @@ def build(heads: Sequence[Entry], variables: Sequence[Node] | None = None) -> Pr
             slot[(node, index)] = number
         assert node.op is not None
         steps.append(Step(node.op, node.name, node.params, [slot[entry] for entry in node.inputs], outputs))
-    return Program([node.name for node in variables], count, range(len(variables)), steps,
-                   [slot[entry] for entry in heads])
+    program = Program([node.name for node in variables], count, range(len(variables)), steps,
+                      [slot[entry] for entry in heads])
+    program.nodes, program.variables = calls, list(variables)
+    return program
 
 
 def injected(op: Operator, params: dict[str, Any], is_train: bool, ctx: Any,

@@ -136,8 +136,11 @@ def _node(block: Mapping[str, Any], nodes: list[Node], position: int) -> Node:
     op = registry.get(op_name)
     if op is None:
         raise MXNetError(f'Failed loading Op {name} of type {op_name}: Operator {op_name} is not registered')
-    for key in release_names.IGNORED.get(op.name, ()):
-        attrs.pop(key, None)
+    if op.name != 'Custom':
+        # A release that knows more parameters writes their defaults; those say nothing.
+        own = {*op.params, 'num_args'}
+        attrs = {key: value for key, value in attrs.items()
+                 if key in own or key[:2] == '__' or value not in release_names.NOTHING}
     node = Node(op, name, attrs, inputs)
     expected = op.input_count(node.params)
     if expected >= 0 and len(inputs) < expected:

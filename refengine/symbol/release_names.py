@@ -13,10 +13,8 @@ OUTPUTS = {'BatchNorm': 3, 'LayerNorm': 3, 'GroupNorm': 3, 'InstanceNorm': 3, 'D
            'L2Normalization': 2, '_contrib_BatchNormWithReLU': 3, 'sort': 2, '_contrib_box_nms': 2}
 """How many outputs the releases count for operators whose hidden outputs are others here."""
 
-IGNORED: dict[str, tuple[str, ...]] = {
-    'Pooling': ('cudnn_off',), 'Dropout': ('cudnn_off',), 'log_softmax': ('use_length',),
-    'Embedding': ('sparse_grad',)}
-"""Parameters without meaning here that files may carry."""
+NOTHING = frozenset({'None', '()', '[]', '', 'False', 'false', '0'})
+"""Values of unknown parameters that may be ignored when a file is read."""
 
 
 def _same(name: str, **defaults: str) -> Callable[[Attrs], tuple[str, Attrs]]:
@@ -59,6 +57,6 @@ READ: dict[str, Callable[[Attrs], tuple[str, Attrs]]] = {
     '_npx_reshape': _renamed('reshape', newshape='shape'), '_npi_concatenate': _renamed('Concat', axis='dim'),
     '_npi_stack': _same('stack'), '_np_squeeze': _same('squeeze'), '_npi_squeeze': _same('squeeze'),
     '_npi_expand_dims': _same('expand_dims'), '_np_dot': _same('dot'), '_npi_where': _same('where'),
-    '_npi_cast': _same('cast'), '_npx_batch_flatten': _same('Flatten'),
+    '_npi_zeros': _without('_zeros', 'ctx'), '_npi_ones': _without('_ones', 'ctx'), '_npi_cast': _same('cast'), '_npx_batch_flatten': _same('Flatten'),
 }
 """Operators of 2.0's numpy front end: how their names and parameters are to be read."""
