@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import click
 import pytest
 from click.testing import CliRunner
-from tests.contracts.sources import text_of
 
 from conformance.cli import COMMANDS, main
 from conformance.exit_codes import ExitCode
+from tests.contracts.sources import text_of
 
 LINES = 40
 

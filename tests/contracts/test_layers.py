@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 import pytest
+
 from tests.contracts.sources import PACKAGES, Import, imports_of, python_files, worker_side_files
 
 #: Package -> which of our other packages it may import.

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 import pytest
+
 from tests.contracts.sources import text_of, tree_of, worker_side_files
 
 #: What came after 3.8, by the way it is written.

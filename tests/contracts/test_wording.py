@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterable
 
 import pytest
+
 from tests.contracts.sources import ROOT
 
 #: Scripts that no English text has, with their punctuation.
