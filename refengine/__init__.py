@@ -15,7 +15,7 @@ __version__ = '1.9.1+refengine.0.1.0'
 __conformance__ = {'operators': 'refengine.samples:described'}
 """What the harness asks an engine for: here, how its operators are called."""
 
-from . import autograd, base, context, engine, ndarray, random, util
+from . import autograd, base, context, engine, env, ndarray, random, util
 from . import ndarray as nd
 from .base import MXNetError
 from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus
@@ -29,7 +29,7 @@ _LAZY = {
     'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
-    'dispatch': 'dispatch', 'env': 'env', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
+    'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
     'rnd': 'random', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
@@ -60,6 +60,10 @@ def waitall() -> None:
     """Wait until everything is done."""
     engine.waitall()
 
+
+if env.get('MXNET_PROFILER_AUTOSTART'):
+    from .profiler import autostart
+    autostart()
 
 __all__ = ['Context', 'Device', 'MXNetError', 'autograd', 'base', 'context', 'cpu', 'cpu_pinned', 'current_context',
            'current_device', 'engine', 'gpu', 'nd', 'ndarray', 'num_gpus', 'random', 'util', 'waitall']

@@ -1,0 +1,165 @@
+"""The trace is what chrome://tracing and Perfetto read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import refengine as mx
+
+#: The Trace Event Format, as far as the kinds of events go that the profiler writes: what both viewers insist on.
+_NUMBER = {"type": "number", "minimum": 0}
+_COMMON = {"name": {"type": "string"}, "cat": {"type": "string"}, "ts": _NUMBER, "pid": {"type": "integer"},
+           "tid": {"type": "integer"}}  # fmt: skip
+
+
+def _kind(letters: list[str], required: list[str], **more: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {**_COMMON, "ph": {"enum": letters}, **more},
+        "required": ["name", "ph", "pid", "tid", *required],
+        "additionalProperties": False,
+    }
+
+
+SCHEMA = {
+    "type": "object",
+    "required": ["traceEvents", "displayTimeUnit"],
+    "additionalProperties": False,
+    "properties": {
+        "displayTimeUnit": {"enum": ["ms", "ns"]},
+        "traceEvents": {
+            "type": "array",
+            "items": {
+                "oneOf": [
+                    _kind(["B", "E", "(", ")"], ["cat", "ts"]),
+                    _kind(["b", "e"], ["cat", "ts", "id"], id={"type": ["string", "integer"]}),
+                    _kind(["n"], ["cat", "ts", "id", "s"], id={"type": ["string", "integer"]}, s={"enum": list("gpt")}),
+                    _kind(["C"], ["cat", "ts", "args"], args={
+                        "type": "object", "minProperties": 1, "additionalProperties": {"type": "number"}}),
+                    _kind(["M"], ["args"], args={
+                        "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}),
+                ]
+            },
+        },
+    },
+}  # fmt: skip
+
+
+def program() -> None:
+    """Some of everything, on two threads and two devices."""
+    a = mx.nd.ones((50, 50))
+    a.attach_grad()
+    with mx.autograd.record():
+        loss = (mx.nd.dot(a, a) + 1).sum()
+    loss.backward()
+    thread = threading.Thread(target=lambda: mx.nd.exp(mx.nd.ones((4,), ctx=mx.cpu(1))).asnumpy())
+    thread.start()
+    thread.join()
+    domain = mx.profiler.Domain("own")
+    for thing in (domain.new_task("t"), domain.new_frame("f"), mx.profiler.Event("e")):
+        thing.start()
+        thing.stop()
+    domain.new_counter("c", -3)
+    domain.new_marker("m").mark("thread")
+    net = mx.gluon.nn.Dense(3, in_units=4)
+    net.initialize()
+    net.hybridize()
+    net(mx.nd.ones((2, 4))).wait_to_read()
+    mx.nd.waitall()
+
+
+def traced(profiler: Any, **settings: Any) -> dict[str, Any]:
+    profiler.set_config(filename="trace.json", **settings)
+    profiler.set_state("run")
+    program()
+    profiler.set_state("stop")
+    profiler.dump()
+    return json.loads(Path("trace.json").read_text())
+
+
+def test_the_trace_is_in_the_trace_event_format(profiler: Any) -> None:
+    document = traced(profiler)
+    jsonschema.validate(document, SCHEMA)
+    assert {event["ph"] for event in document["traceEvents"]} >= set("BEbeCMn()")
+
+
+def test_begins_and_ends_nest_on_every_thread(profiler: Any) -> None:
+    """Viewers pair B with the E that follows on the same thread of the same process."""
+    stacks: dict[Any, list[str]] = defaultdict(list)
+    found = [event for event in traced(profiler)["traceEvents"] if event["ph"] in "BE"]
+    assert found
+    for event in sorted(found, key=lambda e: (e["ts"], e["ph"] == "B")):
+        stack = stacks[event["pid"], event["tid"]]
+        if event["ph"] == "B":
+            stack.append(event["name"])
+        else:
+            assert stack.pop() == event["name"]
+    assert not any(stacks.values())
+
+
+def test_every_process_is_named_once(profiler: Any) -> None:
+    document = traced(profiler)
+    named = [event["pid"] for event in document["traceEvents"] if event["ph"] == "M"]
+    assert len(named) == len(set(named))
+    assert {event["pid"] for event in document["traceEvents"]} <= set(named)
+
+
+def test_operators_stand_under_the_device_that_ran_them(profiler: Any) -> None:
+    document = traced(profiler)
+    names = {event["pid"]: event["args"]["name"] for event in document["traceEvents"] if event["ph"] == "M"}
+    where = {(event["name"], names[event["pid"]]) for event in document["traceEvents"] if event["ph"] == "B"}
+    assert {("dot", "cpu/0"), ("exp", "cpu/1"), ("_ones", "cpu/1")} <= where
+
+
+def test_gradients_are_operators_too(profiler: Any) -> None:
+    document = traced(profiler)
+    count = Counter(event["name"] for event in document["traceEvents"] if event["ph"] == "B")
+    assert count["dot"] == 3, "one forward, two backward"
+
+
+def test_a_file_that_cannot_be_written_ends_the_session(profiler: Any) -> None:
+    profiler.set_config(filename="missing/trace.json")
+    profiler.set_state("run")
+    with pytest.raises(mx.MXNetError, match=r"cannot write the trace file 'missing/trace.json'"):
+        profiler.dump()
+    profiler.set_config(filename="trace.json")
+    profiler.set_state("run")
+    profiler.dump()
+    jsonschema.validate(json.loads(Path("trace.json").read_text()), SCHEMA)
+
+
+def test_a_child_leaves_the_trace_to_its_parent(profiler: Any) -> None:
+    code = (
+        "import os, refengine as mx\n"
+        "mx.profiler.set_config(filename='trace.json')\n"
+        "mx.profiler.set_state('run')\n"
+        "mx.nd.exp(mx.nd.ones(3)); mx.profiler.dump(False)\n"
+        "child = os.fork()\n"
+        "if child: os.waitpid(child, 0)\n"
+        "else: mx.nd.log(mx.nd.ones(3)); raise SystemExit\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})  # fmt: skip
+    document = json.loads(Path("trace.json").read_text())
+    names = {event["name"] for event in document["traceEvents"]}
+    assert "exp" in names
+    assert "log" not in names
+
+
+def test_the_environment_starts_a_profile(profiler: Any) -> None:
+    subprocess.run([sys.executable, "-c", "import refengine as mx; mx.nd.exp(mx.nd.ones(3))"], check=True, timeout=60,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+                        "MXNET_PROFILER_AUTOSTART": "1"})  # fmt: skip
+    document = json.loads(Path("profile.json").read_text())
+    jsonschema.validate(document, SCHEMA)
+    assert any(event["name"] == "exp" for event in document["traceEvents"])
