@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -267,7 +268,8 @@ def signature(difference: Difference, program: Program) -> tuple[str, ...]:
 
     def outcome(text: str) -> str:
         if difference.kind in ("error", "meaning"):
-            return text.split(":")[0]
+            return text.split(":")[0] if re.match(r"\w*(Error|Exception|no error)\b", text) or text.startswith((
+                "raises", "no error")) else "a value"
         if difference.kind == "dtype":
             return text.split(" ")[0].rstrip("0123456789").removeprefix("u")
         return ("nan " if "nan" in text else "") + ("inf" if "inf" in text else "")

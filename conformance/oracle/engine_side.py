@@ -89,11 +89,10 @@ class Interpreter(object):
                 break
             except Exception:  # noqa: BLE001 - it belongs to the program that has been looked at already
                 continue
-        autograd = self.mx.autograd
-        if autograd.is_recording():
-            autograd.set_recording(False)
-        if autograd.is_training():
-            autograd.set_training(False)
+        if any(self._flags()):
+            with contextlib.suppress(Exception):  # an engine that cannot be told to stop shows it in the next program
+                self.mx.autograd.set_recording(False)
+                self.mx.autograd.set_training(False)
 
     def _steps(self, code: List[str]) -> List[Dict[str, Any]]:
         scope: Dict[str, Any] = {"mx": self.mx, "np": np, "nan": float("nan"), "inf": float("inf")}
@@ -122,11 +121,18 @@ class Interpreter(object):
                     seen[name] = changed[name] = value
             if changed:
                 step["v"] = changed
-            flags = [bool(self.mx.autograd.is_recording()), bool(self.mx.autograd.is_training())]
+            flags = self._flags()
             if any(flags):
                 step["flags"] = flags
             steps.append(step)
         return steps
+
+    def _flags(self) -> List[Any]:
+        """Whether autograd records and trains; what it raises where it cannot tell."""
+        try:
+            return [bool(self.mx.autograd.is_recording()), bool(self.mx.autograd.is_training())]
+        except BaseException as error:  # noqa: BLE001 - see above
+            return ["%s: %s" % (type(error).__name__, _message(error))]
 
     def _wait(self, value: Any) -> None:
         if isinstance(value, self.array):

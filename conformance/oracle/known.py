@@ -76,8 +76,8 @@ class Known:
         return re.compile(self.where, re.DOTALL)
 
     def _applies(self, names: Sequence[str], program: Program) -> bool:
-        return matches(names, self.operators) and bool(self._where.search(program.text)) and (
-            program.np_shape or not self.np_shape)
+        return (program.np_shape or not self.np_shape) and matches(names, self.operators) and bool(
+            self._where.search(program.text))
 
     def explains(self, difference: Difference, program: Program, engines: Sequence[str]) -> bool:
         """True if this is what differs here; *engines* are the names of the first and the second."""
@@ -88,8 +88,8 @@ class Known:
 
     def forbids(self, program: Program) -> bool:
         """True if the program would end an engine in the way that is known."""
-        return self.avoid and any(self._applies([name], program)
-                                  for line in program.lines for name in operations(line))
+        return self.avoid and bool(self._where.search(program.text)) and any(
+            self._applies([name], program) for line in program.lines for name in operations(line))
 
 
 def load(path: Path = FILE) -> list[Known]:

@@ -60,7 +60,7 @@ class Operator:
             return list(self.samples)
         if self.source or any(parameter.required for parameter in self.params.values()):
             return []
-        values = (0.5, -1.25, 2.0, 1.75, -0.75, 1.0)
+        values = (0.5, 1.25, 2.0, 1.75, 0.75, 1.0) if self.random else (0.5, -1.25, 2.0, 1.75, -0.75, 1.0)
         array = ((2, 3), values)
         return [Sample((array,) * max(1, len(self.inputs)), (True,) * max(1, len(self.inputs)), {})]
 

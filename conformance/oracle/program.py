@@ -7,6 +7,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 #: Names of Python's operators on arrays, as they appear in the names of what a statement calls.
@@ -89,6 +90,7 @@ def _called(node: ast.AST) -> Iterator[str]:
         yield from _called(child)
 
 
+@lru_cache(maxsize=16384)
 def operations(line: str) -> list[str]:
     """What a statement calls, outermost first.
 
@@ -178,6 +180,7 @@ def _number(value: Any) -> str:
 _LITERAL = re.compile(r"(\w+) = (mx\.nd\.(?:array|zeros)\(.*\))$")
 
 
+@lru_cache(maxsize=16384)
 def literal(line: str) -> tuple[str, Literal] | None:
     """The variable and the array that a statement states, if that is all it does.
 
@@ -213,10 +216,13 @@ def literal(line: str) -> tuple[str, Literal] | None:
 
 
 def _evaluated(node: ast.expr) -> Any:
-    text = ast.unparse(node)
-    if text.lstrip("-") in ("nan", "inf"):
-        return float(text)
-    return ast.literal_eval(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_evaluated(node.operand)
+    if isinstance(node, ast.Name) and node.id in ("nan", "inf"):
+        return float(node.id)
+    raise ValueError("not a number")
 
 
 def _flatten(node: ast.expr, flat: list[Any]) -> tuple[int, ...]:

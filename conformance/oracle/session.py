@@ -21,6 +21,9 @@ from conformance.oracle.side import Side
 #: How many differences of one kind are shrunk, to see whether they are the same thing.
 ALIKE = 2
 
+#: How long the example of a known hang is waited for.
+HANG_SECONDS = 4.0
+
 #: Numbers that are farther apart than this, in units of the tolerance, are never put down to rounding.
 ROUNDING = 1e4
 
@@ -143,7 +146,8 @@ class Session:
     def _examples(self) -> None:
         """Every known difference must still be there."""
         entries = self.plan.known
-        for entry, (first, second) in zip(entries, self._both([entry.program for entry in entries])):
+        for entry in entries:
+            ((first, second),) = self._both([entry.program], HANG_SECONDS if "hang" in entry.kinds else None)
             difference = compare(first, second, entry.program)
             if difference is None or not entry.explains(difference, entry.program, self.names):
                 self.outcome.stale.append(entry)
@@ -194,8 +198,8 @@ class Session:
 
     # -- one difference -------------------------------------------------------------------------------------
 
-    def _both(self, programs: Sequence[Program]) -> Pairs:
-        parts: list[Future[list[Answer]]] = [self._threads.submit(side.run, programs) for side in self.sides]
+    def _both(self, programs: Sequence[Program], seconds: float | None = None) -> Pairs:
+        parts: list[Future[list[Answer]]] = [self._threads.submit(side.run, programs, seconds) for side in self.sides]
         return list(zip(parts[0].result(), parts[1].result()))
 
     def _explained(self, difference: Difference, program: Program) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from conformance.oracle.program import Literal, Program, literal
 
@@ -15,6 +16,7 @@ Shows = Callable[[Sequence[Program]], list[bool]]
 TOGETHER = 24
 
 
+@lru_cache(maxsize=16384)
 def size(program: Program) -> tuple[int, int, int]:
     """What gets smaller: statements, elements and oddities of arrays, text."""
     odd = 0
@@ -122,6 +124,8 @@ def _plainer(array: Literal) -> Iterator[Literal]:
         return
     yield with_values([1] * len(array.values))
     yield with_values([0] * len(array.values))
+    if len(array.values) > 40:  # until its shape is smaller, single elements are not worth a try each
+        return
     for index, value in enumerate(array.values):
         rounded = (1, 0, 2, round(value)) if value == value and abs(value) < 1e9 else (1, 0)
         for new in rounded:

@@ -78,20 +78,20 @@ class Side:
 
     # -- programs -------------------------------------------------------------------------------------------
 
-    def run(self, programs: Sequence[Program]) -> list[Answer]:
-        """An answer for each program, in order."""
+    def run(self, programs: Sequence[Program], seconds: float | None = None) -> list[Answer]:
+        """An answer for each program, in order; *seconds* is another limit than usual for each."""
         answers: list[Answer] = []
         while len(answers) < len(programs):
-            answers += self._some(programs[len(answers):len(answers) + BATCH])
+            answers += self._some(programs[len(answers):len(answers) + BATCH], seconds or self._seconds)
         return answers
 
-    def _some(self, programs: Sequence[Program]) -> list[Answer]:
+    def _some(self, programs: Sequence[Program], seconds: float) -> list[Answer]:
         """Answers to at least the first of these programs."""
         worker = self.start()
         worker.send({"oracle": "run", "programs": [program.message(n) for n, program in enumerate(programs)]})
         answers: list[Answer] = []
         for program in programs:
-            reply = worker.receive(time.monotonic() + self._seconds)
+            reply = worker.receive(time.monotonic() + seconds)
             if isinstance(reply, dict) and "id" in reply:
                 answers.append(Answer.of(reply))
                 continue
@@ -99,7 +99,7 @@ class Side:
             self._fruitless = 0 if answers else self._fruitless + 1
             if self._fruitless >= PATIENCE:
                 self._check_alive(program, ended)
-            return [*answers, self._confirmed(program, ended) if answers else ended]
+            return [*answers, self._confirmed(program, ended, seconds) if answers else ended]
         self._fruitless = 0
         return answers
 
@@ -130,14 +130,14 @@ class Side:
     def _check_alive(self, program: Program, ended: Answer) -> None:
         """Many programs in a row ended the engine: does it run anything at all?"""
         self._fruitless = -PATIENCE
-        if self._some([Program(("a = mx.nd.ones((2,))", "b = a + a"))])[0].end is not None:
+        if self._some([Program(("a = mx.nd.ones((2,))", "b = a + a"))], self._seconds)[0].end is not None:
             raise EngineFault(f"engine {self.engine.name}: {PATIENCE} programs in a row ended its process, and so does "
                               f"an addition", "Look at the last one:", f"{program.text}\n{ended.words}")
         self._fruitless = 0
 
-    def _confirmed(self, program: Program, ended: Answer) -> Answer:
+    def _confirmed(self, program: Program, ended: Answer, seconds: float) -> Answer:
         """What the program does in a fresh worker: an earlier one may have done the damage."""
-        again = self._some([program])[0]
+        again = self._some([program], seconds)[0]
         if again.end is None:
             self._note(f"{self.engine.name}: the process ended ({ended.end}) at a program that runs well alone; "
                        f"an earlier one may have damaged it: {program.lines[-1]}")

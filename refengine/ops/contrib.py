@@ -16,7 +16,7 @@ from .binary import zero_gradient
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] / math.sqrt(inputs[0].shape[-1]),))
 def _div_sqrt_dim(xp: Any, data: Any) -> Any:
     """The array divided by the square root of the length of its last axis."""
-    return data / data.dtype.type(math.sqrt(data.shape[-1]))
+    return (data / math.sqrt(data.shape[-1])).astype(data.dtype, copy=False)
 
 
 @register('_contrib_quadratic', params={'a': Float(0.0), 'b': Float(0.0), 'c': Float(0.0)},
@@ -24,7 +24,7 @@ def _div_sqrt_dim(xp: Any, data: Any) -> Any:
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * (inputs[0] * (2 * params['a']) + params['b']),))
 def _quadratic(xp: Any, data: Any, a: float = 0.0, b: float = 0.0, c: float = 0.0) -> Any:
     """a x² + b x + c."""
-    return a * data * data + b * data + c
+    return (a * data * data + b * data + c).astype(data.dtype, copy=False)
 
 
 @register('_contrib_gradientmultiplier', params={'scalar': Scalar(1.0), 'is_int': Bool(True)},

@@ -130,7 +130,7 @@ def _regression(name: str, forward: Callable[..., Any], difference: Callable[...
         label, y = inputs[1], outputs[0]
         scale = params['grad_scale'] / max(prod(label.shape[1:]), 1)
         result = difference(F, y, F.reshape(label, shape=y.shape)) * scale
-        return result, F.reshape(-result, shape=label.shape) if label.dtype == y.dtype else F.zeros_like(label)
+        return result, F.zeros_like(label)
 
     def body(xp: Any, data: Any, label: Any, grad_scale: float = 1.0) -> Any:
         return forward(xp, data)
@@ -141,8 +141,8 @@ def _regression(name: str, forward: Callable[..., Any], difference: Callable[...
 
 _regression('LinearRegressionOutput', lambda xp, x: x.copy(), lambda F, y, label: y - label,
             'The input itself; its gradient is that of half the squared difference from label.')
-_regression('MAERegressionOutput', lambda xp, x: x.copy(), lambda F, y, label: F.sign(y - label),
-            'The input itself; its gradient is that of the absolute difference from label.')
+_regression('MAERegressionOutput', lambda xp, x: x.copy(), lambda F, y, label: (y > label) * 2 - 1,
+            'The input itself; its gradient is that of the absolute difference from label, -1 where they are equal.')
 _regression('LogisticRegressionOutput', lambda xp, x: registry['sigmoid'].forward(xp, x), lambda F, y, label: y - label,
             'sigmoid of the input; its gradient is that of the cross entropy with label.')
 
