@@ -87,7 +87,7 @@ def wrong_shape_is_a_value_error(mx):
     tools.other_error(mx.gluon.HybridBlock, "__call__", mx.base.MXNetError, "Shape inconsistent", ValueError)
 
 
-@mutant("GLUON-HYBRID-006")
+@mutant("GLUON-HYBRID-006", "GRAPH-STATIC-003")
 def second_hybridize_is_ignored(mx):
     """hybridize() of a block that is hybridized already with the same flags does nothing."""
     flags = tools.hybridized(mx)

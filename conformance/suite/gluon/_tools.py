@@ -117,10 +117,12 @@ def network(mx):
         return fill(net)
 
 
-def filled(mx, net, check):
-    """The net with random parameters that depend on the case alone."""
+def filled(mx, net, check, data=None):
+    """The net with random parameters that depend on the case alone; *data* settles shapes that are open."""
     random = check.random()
     net.initialize()
+    if data is not None:
+        net(data)
     for _, parameter in sorted(net.collect_params().items()):
         parameter.set_data(kit.array(mx, random.uniform(0.5, 1.5, parameter.shape)))
     return net

@@ -93,12 +93,15 @@ def mode_of_training_is_part_of_the_signature(mx, check):
         check.equal(out, [2, 2], "output when training")
 
 
+def _number(array):
+    """The number that an array of one element holds; arrays of 1.x call it asscalar."""
+    return array.asscalar() if hasattr(array, "asscalar") else array.item()
+
+
 LOOKS = {
-    "bool": lambda x: x if x.sum() > 0 else -x,
-    "float": lambda x: x * (1 if float(x.sum()) > 0 else -1),
-    "int": lambda x: x * (1 if int(x.sum()) > 0 else -1),
+    "truth": lambda x: x if x.sum() > 0 else -x,
+    "number": lambda x: x * (1 if _number(x.sum()) > 0 else -1),
     "asnumpy": lambda x: x * float(np.sign(x.asnumpy().sum())),
-    "item": lambda x: x * (1 if x.sum().item() > 0 else -1),
 }
 
 
