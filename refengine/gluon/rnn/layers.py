@@ -155,7 +155,8 @@ class _RNNLayer(HybridBlock):
             for state, info in zip(args[0], self.state_info(size), strict=False):
                 if state.shape != info['shape']:
                     raise ValueError(f'Invalid recurrent state shape. Expecting {info["shape"]}, got {state.shape}.')
-        return super().forward(x, *args)
+        result = super().forward(x, *args)
+        return result[0] if self._skip_states else result
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """The number of input features settles the shape of the first weights."""
@@ -188,7 +189,7 @@ class _RNNLayer(HybridBlock):
         outputs, last = results[0], [results[index] for index in range(1, 3 if self._mode == 'lstm' else 2)]
         if self._layout == 'NTC':
             outputs = F.swapaxes(outputs, dim1=0, dim2=1)
-        return outputs if self._skip_states else (outputs, last)
+        return outputs, last
 
 
 class RNN(_RNNLayer):

@@ -1,0 +1,1 @@
+"""Estimators and their event handlers."""
