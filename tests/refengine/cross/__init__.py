@@ -1,0 +1,1 @@
+"""Models that go from one engine to the other."""
