@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import Any
 
 __version__ = '1.9.1+refengine.0.1.0'
@@ -15,10 +17,11 @@ __version__ = '1.9.1+refengine.0.1.0'
 __conformance__ = {'operators': 'refengine.samples:described'}
 """What the harness asks an engine for: here, how its operators are called."""
 
-from . import autograd, base, context, engine, env, ndarray, random, util
+from . import autograd, base, context, engine, env, memory, ndarray, random, util
 from . import ndarray as nd
 from .base import MXNetError
 from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus
+from .memory import memory_pool_info, set_cpu_memory_optimize, set_gpu_memory_optimize, set_memory_pool_size
 
 _LAZY = {
     'gluon': 'gluon', 'init': 'initializer', 'initializer': 'initializer', 'optimizer': 'optimizer', 'opt': 'optimizer',
@@ -61,9 +64,34 @@ def waitall() -> None:
     engine.waitall()
 
 
+class _Engine(types.ModuleType):
+    """The module itself, with the two switches that are read and assigned like variables (rule MEMPLAN-SET-003)."""
+
+    @property
+    def cpu_memory_optimize(self) -> bool:
+        """Whether graphs on CPUs that are built now are planned."""
+        return 'cpu' in memory.optimized()
+
+    @cpu_memory_optimize.setter
+    def cpu_memory_optimize(self, flag: bool) -> None:
+        memory.set_cpu_memory_optimize(flag)
+
+    @property
+    def gpu_memory_optimize(self) -> bool:
+        """Whether graphs on GPUs that are built now are planned."""
+        return 'gpu' in memory.optimized()
+
+    @gpu_memory_optimize.setter
+    def gpu_memory_optimize(self, flag: bool) -> None:
+        memory.set_gpu_memory_optimize(flag)
+
+
+sys.modules[__name__].__class__ = _Engine
+
 if env.get('MXNET_PROFILER_AUTOSTART'):
     from .profiler import autostart
     autostart()
 
 __all__ = ['Context', 'Device', 'MXNetError', 'autograd', 'base', 'context', 'cpu', 'cpu_pinned', 'current_context',
-           'current_device', 'engine', 'gpu', 'nd', 'ndarray', 'num_gpus', 'random', 'util', 'waitall']
+           'current_device', 'engine', 'gpu', 'memory_pool_info', 'nd', 'ndarray', 'num_gpus', 'random',
+           'set_cpu_memory_optimize', 'set_gpu_memory_optimize', 'set_memory_pool_size', 'util', 'waitall']

@@ -96,6 +96,22 @@ def memory_info(ctx: Context) -> tuple[int, int]:
     return values.get('MemAvailable', 0), values.get('MemTotal', 0)
 
 
+def limit_gpu_pools(fraction: float | None) -> None:
+    """Limit the memory pool of every GPU to a fraction of its memory; None is no limit. Nothing without a GPU."""
+    for index in range(gpu_count()):
+        cupy = _cupy()
+        with cupy.cuda.Device(index):
+            cupy.get_default_memory_pool().set_limit(**({'size': 0} if fraction is None else {'fraction': fraction}))
+
+
+def gpu_pool(index: int) -> tuple[int, int]:
+    """Bytes in use and bytes kept for reuse in the pool of a GPU."""
+    cupy = _cupy()
+    with cupy.cuda.Device(index):
+        pool = cupy.get_default_memory_pool()
+        return int(pool.used_bytes()), int(pool.free_bytes())
+
+
 def synchronize(ctx: Context | None = None) -> None:
     """Wait until the devices have done what was asked of them."""
     cupy = _cupy() if _cupy.cache_info().currsize else None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import env
+from .base import MXNetError
 
 LARGE = 64 * 1024
 """Arrays of at least this many bytes come from the pool: the page faults of fresh memory cost more than the work."""
@@ -18,6 +19,8 @@ _lock = threading.RLock()
 _free: dict[int, list[np.ndarray]] = {}
 _kept = 0
 _leased = 0
+_peak = 0
+_ceiling: int | None = None
 _limit = env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
 
 
@@ -40,7 +43,7 @@ class _Lease(np.ndarray):
         size = owner.nbytes
         with _lock:
             _leased -= size
-            if _kept + size <= _limit:
+            if _kept + size <= _limit and (_ceiling is None or _leased + _kept + size <= _ceiling):
                 _free.setdefault(size, []).append(owner)
                 _kept += size
 
@@ -52,8 +55,11 @@ def _round(size: int) -> int:
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """A numpy array without defined content, from the pool when it is large."""
-    global _kept, _leased
+    """A numpy array without defined content, from the pool when it is large.
+
+    MXNetError when that would exceed the limit of ``set_ceiling``.
+    """
+    global _kept, _leased, _peak
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
     if size < LARGE:
@@ -61,11 +67,15 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     rounded = _round(size)
     owner = None
     with _lock:
-        _leased += rounded
         bucket = _free.get(rounded)
         if bucket:
             owner = bucket.pop()
             _kept -= rounded
+        elif _ceiling is not None and _leased + _kept + rounded > _ceiling:
+            _make_room(rounded)
+        _leased += rounded
+        if _leased > _peak:
+            _peak = _leased
     if owner is None:
         owner = np.empty(rounded, np.uint8).view(_Memory)
     return np.ndarray(shape, dtype, buffer=owner.view(_Lease))
@@ -124,6 +134,34 @@ def rowmajor(view: np.ndarray) -> np.ndarray:
     else:
         np.copyto(result, view)
     return result
+
+
+def _make_room(size: int) -> None:
+    """Drop what is kept for reuse, so that this many bytes fit below the limit (rule MEMPLAN-SET-006)."""
+    assert _ceiling is not None
+    empty_cache()
+    if _leased + size > _ceiling:
+        raise MXNetError(f'out of memory: {size} bytes requested, {_leased} bytes in use, the limit of the pool is '
+                         f'{_ceiling} bytes')
+
+
+def set_ceiling(size: int | None) -> None:
+    """Most bytes that the pool may hold, in use or kept for reuse; None is no limit. Living arrays stay."""
+    global _ceiling
+    with _lock:
+        _ceiling = size
+        if size is not None and _leased + _kept > size:
+            empty_cache()
+
+
+def peak_bytes(reset: bool = False) -> int:
+    """The most that ``used_bytes`` was; ``reset`` begins anew with what it is now."""
+    global _peak
+    with _lock:
+        peak = _peak
+        if reset:
+            _peak = _leased
+    return peak
 
 
 def empty_cache(ctx: Any = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import is_
 from typing import Any
 
-from .. import dispatch, tape
+from .. import dispatch, memory, tape
 from ..base import MXNetError
 from ..tape import state as tape_state
 from .builder import reachable, walk_back
@@ -27,6 +27,7 @@ class CachedGraph:
         self.program = program
         self.name = name
         self.static_alloc = static_alloc
+        self._optimized = memory.optimized()     # what is set when the graph is built counts (rule MEMPLAN-SET-002)
         self.plans: dict[Any, Plan] = {}
         self._record = _Call(self)
         self._rest: Sequence[Any] = ()
@@ -52,7 +53,8 @@ class CachedGraph:
                 shapes = [*[a.shape for a in arrays], *[c.shape for c in program.constants.values()]]
                 dtypes = [*[a.dtype for a in arrays], *[c.dtype for c in program.constants.values()]]
                 program = program.closed(shapes, dtypes)
-            plan = self.plans[key] = Plan(program, ctx, is_train, self.static_alloc)
+            planned = self.static_alloc or ('gpu' if ctx.is_gpu else 'cpu') in self._optimized
+            plan = self.plans[key] = Plan(program, ctx, is_train, planned)
         return plan
 
     def __call__(self, inputs: Sequence[Any], changing: int | None = None) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Cases of memory planning: sharing, freeing, settings, and what programs do about memory."""
