@@ -150,11 +150,11 @@ class HybridBlock(Block):
         if not has_symbol((x, *args)):
             raise ValueError('In HybridBlock, there must be one NDArray or one Symbol in the input. '
                              'Please check the type of the args.\n')
-        from .. import name, symbol
+        from .. import symbol
         if self._plain_forward:
             return self.forward(x, *args)
         params = {key: parameter.var() for key, parameter in self._reg_params.items()}
-        with name.Prefix(self.prefix):
+        with tracing.Names(self.prefix, type(self).__module__.startswith('refengine.gluon.nn')):
             return self.hybrid_forward(symbol, x, *args, **params)
 
     def export(self, path: str | None, epoch: int = 0, remove_amp_cast: bool = True) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import autograd, dispatch, random, tape
+from .. import autograd, dispatch, name, random, tape
 from ..base import MXNetError
 from ..graph.node import Node
 from ..ndarray import NDArray, arithmetic
@@ -34,8 +34,8 @@ def frozen(what: str) -> None:
     if recorder is not None:
         recorder.looked_at = what
         raise ValueRead(f'{what} looks at the value of an array while a forward pass is traced into a graph: what '
-                        f'follows from it would be frozen at this value. Use F.where or contrib.cond, or a DynamicHybridBlock, '
-                        f'or hybridize(active=False).')
+                        f'follows from it would be frozen at this value. Use F.where or contrib.cond, or a '
+                        f'DynamicHybridBlock, or hybridize(active=False).')
 
 
 class TracedArray(NDArray):
@@ -145,6 +145,25 @@ class _Mode:
         tape.state.here.watch = self._before
 
 
+_FORWARD = frozenset({'fullyconnected', 'convolution', 'deconvolution', 'pooling', 'batchnorm', 'dropout', 'embedding',
+                      'activation', 'leakyrelu', 'instancenorm'})
+
+
+class Names(name.Prefix):
+    """Names of the operators of a block: its prefix, and ``fwd`` for the one that a layer of ``nn`` is about."""
+
+    def __init__(self, prefix: str, layer: bool) -> None:
+        super().__init__(prefix)
+        self._layer = layer
+
+    def get(self, name: str | None, hint: str) -> str:
+        """The name of the next operator."""
+        if self._layer and name is None and hint in _FORWARD:
+            self._layer = False
+            name = 'fwd'
+        return super().get(name, hint)
+
+
 def data_names(count: int) -> list[str]:
     """The names of the input variables (rule GLUON-EXPORT-004)."""
     return ['data'] if count == 1 else [f'data{i}' for i in range(count)]
@@ -155,7 +174,7 @@ def with_symbols(block: Any, form: Form, count: int) -> Trace:
     from .. import symbol
     from ..symbol.symbol import Symbol
     from .structure import regroup
-    variables = [symbol.var(name) for name in data_names(count)]
+    variables = [symbol.var(label) for label in data_names(count)]
     for variable in variables:
         variable._traced = True
     args = regroup(variables, form)
@@ -186,9 +205,9 @@ def with_arrays(block: Any, args: Sequence[Any], arrays: Sequence[NDArray], form
     leaves: dict[int, Node] = {}
     inputs = []
     traced = []
-    for name, array in zip(data_names(len(arrays)), arrays, strict=True):
+    for label, array in zip(data_names(len(arrays)), arrays, strict=True):
         stand_in = _traced(array)
-        node = Node(None, name)
+        node = Node(None, label)
         inputs.append(node)
         leaves[id(stand_in._node)] = node
         traced.append(stand_in)

@@ -135,7 +135,8 @@ class Compiled:
             target = step.outputs[0]
             over = None
             if len(step.outputs) == 1 and overwrites(step.op):
-                over = next((slot for slot in dying if seen[slot].own and seen[slot].like(seen[target])), None)
+                over = next((slot for slot in dying if seen[slot].own and seen[slot].like(seen[target])
+                             and not (slot in owner and target in program.heads)), None)
             if over is not None:
                 arguments.append(f'out=v{over}')
                 if over in owner:

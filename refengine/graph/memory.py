@@ -112,8 +112,8 @@ def with_backward(program: Program, described: dict[int, tuple[tuple[int, ...], 
     for value in builder.made:
         described[value.slot] = (value.shape, value.dtype)
     results = [grads[slot].slot for slot in wanted if slot in grads]
-    full = Program(program.names, builder._slots, [*program.inputs, *seeds], [*program.steps, *_needed(builder, results)],
-                   program.heads)
+    full = Program(program.names, builder._slots, [*program.inputs, *seeds],
+                   [*program.steps, *_needed(builder, results)], program.heads)
     full.constants = dict.fromkeys(results)     # they go into the caller's arrays
     return full
 

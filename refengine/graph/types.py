@@ -63,7 +63,8 @@ def _visit(node: Node, known: dict[int, list[Kind]]) -> None:
                 known[id(source)][index] = kinds[position] = common
             elif kinds[position] != common and not op.mixed:
                 raise MXNetError(f'Error in operator {node.name}: Incompatible attr in node {node.name} at '
-                                 f'{position}-th input: expected {dtype_text(common)}, got {dtype_text(kinds[position])}')
+                                 f'{position}-th input: expected {dtype_text(common)}, got '
+                                 f'{dtype_text(kinds[position])}')
     if op.name in _NORMS and kinds[0] is not None:
         vector = np.dtype('float32') if kinds[0] == np.float16 else kinds[0]
         for source, index in node.inputs[1:]:

@@ -32,3 +32,10 @@ __all__ = ['DCASGD', 'FTML', 'LAMB', 'LANS', 'LARS', 'LBSGD', 'NAG', 'SGD', 'SGL
 from . import flat as _flat
 
 _flat.remember_library()
+
+
+def __getattr__(name: str) -> object:
+    if name in ('register_op_attr', 'unregister_op_attr'):
+        from ..symbol import operator_attributes
+        return getattr(operator_attributes, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

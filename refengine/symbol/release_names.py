@@ -57,6 +57,7 @@ READ: dict[str, Callable[[Attrs], tuple[str, Attrs]]] = {
     '_npx_reshape': _renamed('reshape', newshape='shape'), '_npi_concatenate': _renamed('Concat', axis='dim'),
     '_npi_stack': _same('stack'), '_np_squeeze': _same('squeeze'), '_npi_squeeze': _same('squeeze'),
     '_npi_expand_dims': _same('expand_dims'), '_np_dot': _same('dot'), '_npi_where': _same('where'),
-    '_npi_zeros': _without('_zeros', 'ctx'), '_npi_ones': _without('_ones', 'ctx'), '_npi_cast': _same('cast'), '_npx_batch_flatten': _same('Flatten'),
+    '_npi_zeros': _without('_zeros', 'ctx'), '_npi_ones': _without('_ones', 'ctx'),
+    '_npi_cast': _same('cast'), '_npx_batch_flatten': _same('Flatten'),
 }
 """Operators of 2.0's numpy front end: how their names and parameters are to be read."""

@@ -53,3 +53,10 @@ __all__ = [
     'HybridSequential', 'Identity', 'InstanceNorm', 'Lambda', 'LayerNorm', 'LeakyReLU', 'MaxPool1D', 'MaxPool2D',
     'MaxPool3D', 'PReLU', 'ReflectionPad2D', 'Sequential', 'SiLU', 'Swish',
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == 'DynamicHybridBlock':
+        from .dynamic import DynamicHybridBlock
+        return DynamicHybridBlock
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -40,7 +40,7 @@ class Dense(HybridBlock):
         if bias is None:
             out = F.FullyConnected(x, weight, no_bias=True, num_hidden=self._units, flatten=self._flatten)
         else:
-            out = F.FullyConnected(x, weight, bias, num_hidden=self._units, flatten=self._flatten)
+            out = F.FullyConnected(x, weight, bias, no_bias=False, num_hidden=self._units, flatten=self._flatten)
         return out if self.act is None else self.act(out)
 
     def __repr__(self) -> str:

@@ -1,0 +1,86 @@
+"""Memory plans: nothing overlaps that lives at the same time, and how much is saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import refengine as mx
+from refengine.graph.memory import MemoryPlan, plan
+
+
+def mlp(layers: int, width: int) -> Any:
+    """Equal layers with relu."""
+    x = mx.sym.var('x')
+    for i in range(layers):
+        x = mx.sym.relu(mx.sym.FullyConnected(x, num_hidden=width, name=f'fc{i}'))
+    return x
+
+
+def residual() -> Any:
+    """Convolutions with shortcuts."""
+    x = mx.sym.var('x')
+    for i in range(4):
+        y = mx.sym.Convolution(x, num_filter=8, kernel=(3, 3), pad=(1, 1), name=f'c{i}a')
+        y = mx.sym.relu(mx.sym.BatchNorm(y, name=f'b{i}a'))
+        y = mx.sym.Convolution(y, num_filter=8, kernel=(3, 3), pad=(1, 1), name=f'c{i}b')
+        x = mx.sym.relu(y + (x if i else mx.sym.Convolution(x, num_filter=8, kernel=(1, 1), name='s')))
+    x = mx.sym.Pooling(x, global_pool=True, pool_type='avg', kernel=(1, 1))
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(x, num_hidden=4, name='fc'), name='softmax')
+
+
+def overlapping(found: MemoryPlan) -> list[tuple[int, int]]:
+    """Pairs of groups of values that live at the same time and share bytes."""
+    items = [(slot, first, last, found.offsets[slot], found.offsets[slot] + found.sizes[slot])
+             for slot, (first, last) in found.spans.items()]
+    return [(a[0], b[0]) for i, a in enumerate(items) for b in items[:i]
+            if a[1] <= b[2] and b[1] <= a[2] and a[3] < b[4] and b[3] < a[4]]
+
+
+@pytest.mark.parametrize('train', [False, True])
+@pytest.mark.parametrize(('make', 'shape'), [(lambda: mlp(8, 64), (16, 64)), (residual, (2, 3, 16, 16))])
+def test_nothing_overlaps(make: Any, shape: tuple[int, ...], train: bool) -> None:
+    found = plan(make(), {'x': shape}, train=train)
+    assert overlapping(found) == []
+    assert found.live_bytes <= found.planned_bytes <= found.unplanned_bytes
+    assert set(found.offsets) == set(found.sizes)
+
+
+def test_inference_of_a_chain_needs_two_values() -> None:
+    for layers in (4, 8, 16):
+        assert plan(mlp(layers, 64), {'x': (16, 64)}).planned_bytes == 2 * 16 * 64 * 4
+
+
+def test_savings() -> None:
+    training = plan(mlp(8, 256), {'x': (256, 256)}, train=True)
+    assert training.planned_bytes <= 0.6 * training.unplanned_bytes
+    residuals = plan(residual(), {'x': (8, 3, 32, 32)}, train=True)
+    assert residuals.planned_bytes <= 0.6 * residuals.unplanned_bytes
+    inference = plan(mlp(8, 256), {'x': (256, 256)})
+    assert inference.saved >= 0.85
+
+
+def test_the_plan_grows_with_the_batch() -> None:
+    small, large = (plan(residual(), {'x': (n, 3, 16, 16)}, train=True).planned_bytes for n in (32, 64))
+    assert 1.9 <= large / small <= 2.1
+
+
+def test_switches(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = mlp(4, 512)
+    executor = net.simple_bind(mx.cpu(), x=(512, 512), grad_req='null')
+
+    def allocated() -> int:
+        line = next(text for text in executor.debug_str().splitlines() if text.endswith('MB allocated'))
+        return int(line.split()[1])
+
+    assert allocated() == 2
+    monkeypatch.setenv('NNVM_EXEC_MATCH_RANGE', '0')
+    assert allocated() == 4
+    monkeypatch.setenv('MXNET_EXEC_ENABLE_INPLACE', '0')
+    assert allocated() == 8
+
+
+def test_unknown_shapes() -> None:
+    with pytest.raises(mx.MXNetError, match="needs the shape of 'x'"):
+        plan(mlp(1, 4), {})
