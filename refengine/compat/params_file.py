@@ -153,6 +153,8 @@ class _Reader:
         count = math.prod(shape) * dtype.itemsize
         if count > self.left:
             raise _invalid(f'an array of shape {shape} and type {dtype.name} needs {count} bytes, {self.left} are left')
+        if math.prod(n for n in shape if n) * dtype.itemsize >= 1 << 63:     # beside a dimension of 0
+            raise _invalid(f'an array of shape {shape}')
         values = np.empty(shape, dtype.newbyteorder('<'))
         if count:
             view = memoryview(values.reshape(-1).view(np.uint8))
