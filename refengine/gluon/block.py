@@ -14,7 +14,7 @@ from .. import ndarray as nd
 from ..context import cpu
 from . import deferred, naming
 from .parameter import Parameter
-from .parameter_dict import ParameterDict, brief, strip_kind
+from .parameter_dict import ParameterDict, brief, renamed, strip_kind
 from .utils import HookHandle
 
 __all__ = ['Block', 'HybridBlock']  # noqa: F822 - made on demand below
@@ -270,9 +270,16 @@ class Block:
             parameter._load_init(array, ctx, cast_dtype=cast_dtype, dtype_source=dtype_source)
 
     def _load_by_full_name(self, arrays: dict[str, Any], filename: str | None, ctx: Any, *options: Any) -> None:
-        """Read a file of ``ParameterDict.save`` or an export: full names, with or without the prefix of the block."""
+        """Read a file of ``ParameterDict.save`` or an export: full names, with or without the prefix of the block.
+
+        An export names layers as they were called in the net that wrote it; if this net has the same layers in the
+        same order, they get its parameters whatever they are called here (rule GLUON-PARAMS-015).
+        """
         allow_missing, ignore_extra, cast_dtype, dtype_source = options
         everything = self.collect_params()
+        if all(name.startswith(('arg:', 'aux:')) for name in arrays) \
+                and not any(name in everything for name in strip_kind(arrays)):
+            arrays = renamed(strip_kind(arrays), self._collect_params_with_prefix()) or arrays
         full = any(name in everything for name in strip_kind(arrays))
         everything.load_dict(arrays, ctx, allow_missing, ignore_extra, '' if full else self.prefix, filename,
                              cast_dtype, dtype_source)

@@ -30,6 +30,42 @@ def strip_kind(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name[4:] if name.startswith(('arg:', 'aux:')) else name: array for name, array in arrays.items()}
 
 
+def renamed(arrays: dict[str, Any], parameters: dict[str, Parameter]) -> dict[str, Any] | None:
+    """Arrays ``LAYER_ATTRIBUTE`` under the full names of parameters ``PATH.ATTRIBUTE`` of the same layers in order.
+
+    None if the two do not consist of the same layers: as many, each with the same attributes and shapes that agree.
+
+    >>> weight = Parameter('net_fc_weight', shape=(2, 3))
+    >>> list(renamed({'dense7_weight': nd.ones((2, 3))}, {'0.weight': weight}))
+    ['net_fc_weight']
+    >>> renamed({'dense7_weight': nd.ones((2, 4))}, {'0.weight': weight}) is None
+    True
+    """
+    wanted: dict[str, dict[str, Parameter]] = {}
+    for name, parameter in parameters.items():
+        layer, _, attribute = name.rpartition('.')
+        wanted.setdefault(layer, {})[attribute] = parameter
+    attributes = sorted({attribute for layer in wanted.values() for attribute in layer}, key=len, reverse=True)
+    given: dict[str, dict[str, Any]] = {}
+    for name, array in arrays.items():
+        found = next((attribute for attribute in attributes if name.endswith('_' + attribute)), None)
+        if found is None:
+            return None
+        given.setdefault(name[:-len(found) - 1], {})[found] = array
+    if len(given) != len(wanted):
+        return None
+    result = {}
+    for layer, theirs in zip(wanted.values(), given.values(), strict=True):
+        if layer.keys() != theirs.keys():
+            return None
+        for attribute, parameter in layer.items():
+            shape = tuple(theirs[attribute].shape)
+            if parameter.shape is not None and _merge(shape, tuple(parameter.shape)) is None:
+                return None
+            result[parameter.name] = theirs[attribute]
+    return result
+
+
 class ParameterDict:
     """An ordered dict of parameters whose names share a prefix.
 
