@@ -112,7 +112,9 @@ def empty_container_gives_its_input(mx, check, kind, hybridized):
     if hybridized:
         net.hybridize()
     for _ in range(2):
-        check.equal(net(kit.array(mx, [1.0, 2.0])), [1, 2], "output")
+        check.equal(net(kit.array(mx, [[1.0, 2.0]])), [[1, 2]], "output")
+    net.add(mx.gluon.nn.Dense(3, in_units=2))
+    check.equal(initialised(net)(kit.array(mx, [[1.0, 2.0]])), [[3, 3, 3]], "output once there is a layer")
 
 
 @case("GLUON-HYBRID-027", samples={"block": {"kind": "Block"}, "hybrid_block": {"kind": "HybridBlock"}})
