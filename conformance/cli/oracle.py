@@ -20,17 +20,17 @@ FORMATS = ("terminal", "markdown", "json")
 @click.command("oracle", epilog="""\b
 Examples:
   conform oracle refengine mxnet-1.9.1 --seconds 300
-  conform oracle mypackage.mx refengine --operators 'nd.broadcast_*' --programs 5000""")
+  conform oracle mypackage.mx refengine --operators 'nd.sum*' --programs 5000""")
 @click.argument("first", metavar="ENGINE")
 @click.argument("second", metavar="ENGINE")
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), metavar="N", help="How long. [default: 60]")
-@click.option("--programs", type=click.IntRange(1), metavar="N", help="How many programs, however long it takes.")
+@click.option("--programs", type=click.IntRange(1), metavar="N", help="How many programs.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", default=0, help="Other seed, other programs.")
 @click.option("--operators", "globs", multiple=True, metavar="GLOB",
-              help="Only programs with such an operation: 'nd.sum', 'NDArray[]', 'NDArray +'; repeatable.")
+              help="Only such operations: 'nd.sum', 'NDArray[]'; repeatable.")
 @click.option("--known", "known_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Other known differences than this project's own.")
+              help="YAML of known differences.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", default=20.0,
               help="For each program. [default: 20]")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", metavar="FORM",
@@ -42,8 +42,6 @@ def command(
     globs: tuple[str, ...], known_file: Path | None, timeout: float, form: str, output: Path | None,
 ) -> None:
     """Run the same programs on two engines; judge, shrink and report every difference.
-
-    Programs are the samples that an engine offers of its operators, and what hypothesis makes of them.
 
     Exit code: 0 nothing new, 1 a new difference or a known one that is gone, 2 wrong use, 3 an engine did not start,
     4 harness fault, 5 nothing was run.

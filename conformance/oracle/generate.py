@@ -39,7 +39,8 @@ def batch(operators: Sequence[Operator], seed: int, globs: Sequence[str] = ()) -
     """The programs of one batch, each once."""
     made: dict[tuple[tuple[str, ...], bool], Program] = {}
     families = [family for family, weight in (*FAMILIES, (method, 6)) for _ in range(weight)]
-    share = len(families) if operators else 0
+    # Families are about any operation: where only some are asked for, most programs come from their records.
+    share = len(families) * (9 if globs else 1) if operators else 0
 
     @seeded(seed)
     @_QUIET

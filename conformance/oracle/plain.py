@@ -117,7 +117,9 @@ def rounded(data: Array, dtype: str) -> Array:
     """As a dtype holds it, and floats back in float64."""
     with np.errstate(all="ignore"):
         held: Array = np.asarray(data, np.dtype(dtype))
-        return np.asarray(held, np.float64) if dtype.startswith("float") else held
+        if dtype.startswith("float"):
+            held = np.asarray(held, np.dtype("float64"))
+    return held
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -140,9 +142,10 @@ def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
         if not np.isfinite(x).all():
             raise NoOpinion("special values")
         try:
-            return np.vectorize(function, otypes=[float])(x)
+            found: Array = np.vectorize(function, otypes=[float])(x)
         except (ValueError, OverflowError) as error:
             raise NoOpinion(str(error)) from None
+        return found
 
     return body
 

@@ -171,7 +171,7 @@ class Session:
             empty = 0 if waiting else empty + 1
             running = [self._threads.submit(side.run, waiting) for side in self.sides] if waiting else []
             done = self._used_up(len(waiting))
-            coming = [] if done else self._admitted(next(batches))
+            coming = [] if done else self._admitted(next(batches), len(waiting))
             for program, first, second in zip(waiting, *(part.result() for part in running)):
                 self.outcome.programs += 1
                 difference = compare(first, second, program)
@@ -188,12 +188,12 @@ class Session:
             return True
         return plan.seconds is not None and time.monotonic() - self._began >= plan.seconds
 
-    def _admitted(self, programs: Sequence[Program]) -> list[Program]:
+    def _admitted(self, programs: Sequence[Program], running: int = 0) -> list[Program]:
         """Without those that would end an engine in a known way."""
         kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
         self.outcome.avoided += len(programs) - len(kept)
         if self.plan.programs is not None:
-            kept = kept[:max(0, self.plan.programs - self.outcome.programs)]
+            kept = kept[:max(0, self.plan.programs - self.outcome.programs - running)]
         return kept
 
     # -- one difference -------------------------------------------------------------------------------------

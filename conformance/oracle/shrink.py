@@ -92,6 +92,8 @@ def _resized(array: Literal, length: int, new: int) -> Literal:
 
 def _cut(array: Literal, axis: int, new: int) -> Literal:
     """The first *new* entries along an axis."""
+    if not array.values:
+        return Literal((*array.shape[:axis], new, *array.shape[axis + 1:]), array.dtype, ())
     inner = 1
     for n in array.shape[axis + 1:]:
         inner *= n

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.refengine import releases
 
 import refengine as mx
 from refengine.compat import params_file
+from tests.refengine import releases
 
 DTYPES = ('float32', 'float64', 'float16', 'uint8', 'int32', 'int8', 'int64')
 VALUES = [[1, 2, 3], [4, 5, 6]]
@@ -141,8 +141,7 @@ def test_100_000_malformed_files_end_with_arrays_or_the_named_error(tmp_path: Pa
         try:
             with mx.util.np_shape(bool(number & 1)):
                 params_file.load_frombuffer(data)
-        except mx.MXNetError as error:
-            assert str(error)
+        except mx.MXNetError:                              # anything else fails the test
             refused += 1
     assert 50_000 < refused < 100_000                      # most are broken, and some of the changes do no harm
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

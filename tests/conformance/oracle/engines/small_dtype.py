@@ -1,0 +1,5 @@
+"""The miniature engine with a wrong dtype."""
+
+from small import install
+
+install(globals(), "dtype")

@@ -1,0 +1,5 @@
+"""The miniature engine with a wrong hang."""
+
+from small import install
+
+install(globals(), "hang")

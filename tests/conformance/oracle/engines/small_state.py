@@ -1,0 +1,5 @@
+"""The miniature engine with a wrong state."""
+
+from small import install
+
+install(globals(), "state")

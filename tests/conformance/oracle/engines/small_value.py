@@ -1,0 +1,5 @@
+"""The miniature engine with a wrong value."""
+
+from small import install
+
+install(globals(), "value")

@@ -1,0 +1,123 @@
+"""Two miniature engines against each other: every way of being wrong is found, shrunk and judged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.engine import Engine, Timeouts
+from conformance.errors import UsageFault
+from conformance.oracle import known, report
+from conformance.oracle.known import Known
+from conformance.oracle.script import script
+from conformance.oracle.session import Outcome, Plan, Session
+
+HERE = Path(__file__).parent / "engines"
+GLOBS = ("nd.square", "nd.sum", "nd.broadcast_add")
+
+
+class Silent:
+    """A watcher that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def progress(self, programs: int, findings: int, known: int) -> None:
+        """Nothing."""
+
+    def found(self, finding: object) -> None:
+        """Nothing."""
+
+
+def engine(fault: str) -> Engine:
+    return Engine(name=f"small_{fault}", module=f"small_{fault}", path=(str(HERE),), timeouts=Timeouts(30.0, 5.0))
+
+
+def held(fault: str, programs: int = 90, entries: tuple[Known, ...] = (), limit: float = 20.0) -> Outcome:
+    """The sound engine against a broken one."""
+    plan = Plan(seconds=None, programs=programs, globs=GLOBS, known=entries, limit=limit, shrink_seconds=6.0)
+    return Session((engine("sound"), engine(fault)), plan, Silent()).run()
+
+
+def test_an_engine_does_not_differ_from_itself() -> None:
+    outcome = held("sound", 150)
+    assert outcome.programs == 150
+    assert outcome.findings == []
+
+
+EXPECTED = {
+    "value": ("nd.square", "value", "small_value"), "dtype": ("nd.sum", "dtype", "small_dtype"),
+    "gradient": ("nd.square", "gradient", "small_gradient"), "error": ("nd.broadcast_add", "error", None),
+    "state": ("nd.broadcast_add", "state", None), "crash": ("nd.square", "crash", "small_crash"),
+    "hang": ("nd.sum", "hang", "small_hang"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", EXPECTED)
+def test_each_fault_is_found_shrunk_and_judged(fault: str) -> None:
+    operation, kind, wrong = EXPECTED[fault]
+    outcome = held(fault, 30 if fault == "hang" else 300, limit=0.7 if fault == "hang" else 20.0)
+    found = [f for f in outcome.findings if f.signature[:2] == (operation, kind)]
+    assert found, [f.signature for f in outcome.findings]
+    assert len(found[0].program.lines) <= 5
+    if wrong is not None:
+        assert found[0].verdict.wrong == wrong
+    else:
+        assert found[0].verdict.wrong in (None, f"small_{fault}")
+    assert {f.signature[0] for f in outcome.findings} == {operation}
+
+
+def test_the_script_shows_the_difference_on_either_engine() -> None:
+    outcome = held("value", 60)
+    finding = next(f for f in outcome.findings if f.difference.kind == "value")
+    text = script(finding, (engine("sound"), engine("value")))
+    printed = [subprocess.run([sys.executable, "-c", text, f"small_{name}"], capture_output=True, text=True,
+                              check=True, timeout=60).stdout for name in ("sound", "value")]
+    assert printed[0]
+    assert len(text.splitlines()) < 50
+    for form in report.FORMATS:
+        assert "nd.square" in report.render(outcome, form)
+
+
+def entry(**changed: object) -> Known:
+    values = {"id": "square-of-three", "engines": ("small_value", "small_sound"), "kinds": ("value",),
+              "operators": ("nd.square",), "reason": "for the test: the engine adds one to the square of three",
+              "example": ("a = mx.nd.array([3.0], dtype='float32')", "y = mx.nd.square(a)")}
+    return Known(**{**values, **changed})  # type: ignore[arg-type]
+
+
+def test_a_known_difference_is_no_finding() -> None:
+    outcome = held("value", 60, (entry(),))
+    assert [f for f in outcome.findings if f.difference.kind == "value"] == []
+    assert outcome.known["square-of-three"] > 0
+    assert outcome.stale == []
+
+
+def test_a_known_difference_that_is_gone_is_reported() -> None:
+    outcome = held("sound", 5, (entry(engines=("small_sound", "small_sound")),))
+    assert [gone.id for gone in outcome.stale] == ["square-of-three"]
+    assert "does not occur any more" in report.terminal(outcome)
+
+
+def test_what_ends_an_engine_in_a_known_way_is_not_run() -> None:
+    avoided = entry(kinds=("crash",), where="-", avoid=True, example=(
+        "a = mx.nd.array([-1.0], dtype='float32')", "y = mx.nd.square(a)"))
+    outcome = held("crash", 60, (avoided,))
+    assert outcome.findings == []
+    assert outcome.avoided > 0
+    assert outcome.stale == []
+
+
+def test_the_file_of_known_differences_is_well_formed(tmp_path: Path) -> None:
+    assert len(known.between(known.load(), ("refengine", "mxnet-1.9.1"))) >= 3
+    faulty = tmp_path / "known.yaml"
+    faulty.write_text("- id: x\n  kinds: [value]\n")
+    with pytest.raises(UsageFault, match="required property"):
+        known.load(faulty)
