@@ -55,10 +55,10 @@ def renamed(arrays: dict[str, Any], parameters: dict[str, Parameter]) -> dict[st
     if len(given) != len(wanted):
         return None
     result = {}
-    for layer, theirs in zip(wanted.values(), given.values(), strict=True):
-        if layer.keys() != theirs.keys():
+    for ours, theirs in zip(wanted.values(), given.values(), strict=True):
+        if ours.keys() != theirs.keys():
             return None
-        for attribute, parameter in layer.items():
+        for attribute, parameter in ours.items():
             shape = tuple(theirs[attribute].shape)
             if parameter.shape is not None and _merge(shape, tuple(parameter.shape)) is None:
                 return None

@@ -173,7 +173,14 @@ def _visit(node: Node, known: Known, dtypes: Mapping[int, Sequence[Any]]) -> Non
         if op.source and not complete(params.get('shape', (1,)) or (1,)):
             known.learn((node, 0), params['shape'])
             return
-        found = [shape for shape, _ in outputs(op, params, shapes, kinds)]  # type: ignore[misc]
+        try:
+            found = [shape for shape, _ in outputs(op, params, shapes, kinds)]  # type: ignore[misc]
+        except MXNetError as error:
+            # In a graph the node is at fault: an operator may occur many times.
+            start = f'Error in operator {op.name}:'
+            if not str(error).startswith(start):
+                raise
+            raise MXNetError(f'Error in operator {node.name}:{str(error)[len(start):]}') from error
     else:
         found = _partial(op, params, shapes, kinds)
     for index, shape in enumerate(found or ()):
