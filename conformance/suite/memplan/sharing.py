@@ -19,8 +19,8 @@ def resident():
 
 def _model(mx):
     net = mx.gluon.nn.HybridSequential()
-    net.add(mx.gluon.nn.Conv2D(4, 3, padding=1, in_channels=2, activation="relu"), mx.gluon.nn.MaxPool2D(),
-            mx.gluon.nn.Flatten(), mx.gluon.nn.Dense(16, in_units=64, activation="tanh"),
+    net.add(mx.gluon.nn.Flatten(), mx.gluon.nn.Dense(64, in_units=128, activation="relu"),
+            mx.gluon.nn.Dense(16, in_units=64, activation="tanh"),
             mx.gluon.nn.Dense(16, in_units=16, activation="tanh"), mx.gluon.nn.Dense(3, in_units=16))
     net.initialize(mx.init.Zero())
     for number, parameter in enumerate(net.collect_params().values()):
@@ -60,19 +60,21 @@ def sharing_changes_no_result(mx, check, flags):
 @case("MEMPLAN-FREE-001", timeout=60)
 def dropped_arrays_make_room(mx, check):
     status, out, errors = check.python(RESIDENT + """
+import time
 sizes = []
 for _ in range(8):
-    x = mx.nd.ones((4096, 1024))
+    x = mx.nd.ones((4096, 4096))
     x.wait_to_read()
     del x
     mx.nd.waitall()
+    time.sleep(0.1)  # an engine may free in the background
     sizes.append(resident())
 print(sizes[1], max(sizes[2:]))
 """)
     check.equal(status, 0, "exit status of the process, which wrote %s" % errors[-300:])
     second, most = (float(word) for word in out.split())
-    check.that(most - second <= 24, "six more arrays of 16 MB, one after the other, need no more memory",
-               "<= 24 MB", most - second)
+    check.that(most - second <= 96, "six more arrays of 64 MB, one after the other, need no more memory",
+               "<= 96 MB", most - second)
 
 
 @case("MEMPLAN-FREE-003")
@@ -119,15 +121,17 @@ def loop_with_a_step_of_the_batch(mx, check):
     net = mx.gluon.nn.Dense(1, use_bias=False, in_units=1)
     net.initialize(mx.init.Zero())
     trainer = kit.trainer(mx, net.collect_params(), options={"learning_rate": 0.02})
-    weight = 0.0
+    weight, seen = 0.0, []
     for data_, label in mx.gluon.data.DataLoader(set_, batch_size=4):
         with mx.autograd.record():
             loss = ((net(data_) - label) ** 2).sum()
         loss.backward()
         trainer.step(data_.shape[0])
         x = data_.asnumpy().reshape(-1)
+        seen += list(x)
         weight -= 0.02 * float(np.sum(2 * (weight * x - 2 * x) * x)) / 4
         check.close(net.weight.data().asnumpy().reshape(-1)[0], weight, "weight after a batch", rtol=1e-5)
+    check.equal(seen, list(range(8)), "data of all batches")
 
 
 @case("MEMPLAN-DOC-001")
