@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from conformance import result
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.engine import Engine
-from conformance.errors import ConformError, EngineFault
+from conformance.errors import ConformError, EngineFault, writing
 from conformance.exit_codes import ExitCode, gravest
 from conformance.judge import Judgement, judge
 from conformance.session import Observer, Options, Run, Session
@@ -58,9 +59,11 @@ class Plan:
 def conduct(plan: Plan, observer: Observer) -> list[Finished]:
     """Run every engine of the plan. A fault of one engine does not keep the others from running.
 
-    Raises ConformError for what is wrong with the plan itself: a faulty suite, waivers, patterns.
+    Raises ConformError for what is wrong with the plan itself: a faulty suite, waivers, patterns, an output folder that
+    cannot be written.
     """
     catalogue = load_catalogue()  # first, so that a faulty suite is told before anything has run
+    _try_to_write(plan.output)
     jobs = max(1, plan.options.jobs)
     at_once = min(jobs, len(plan.engines))
     each = replace(plan.options, jobs=max(1, jobs // at_once))
@@ -87,13 +90,21 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
         return list(pool.map(part, plan.engines))
 
 
+def _try_to_write(folder: Path) -> None:
+    """Try a file in the folder, or where it will be made, so that no run is made for nothing."""
+    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    with writing(folder), tempfile.TemporaryFile(dir=place):
+        pass
+
+
 def _kept(plan: Plan, engine: Engine, run: Run, catalogue: Catalogue, options: Options) -> Finished:
     rules = catalogue.rules
     judgement = judge(engine, rules, run.results, options.waivers, plan.strict, run.fault is not None, run.interrupted)
     mutants = {rule: [mutant.id for mutant in found] for rule, found in catalogue.mutants_of.items()}
     path = plan.path(engine)
     lines = result.records(run, judgement, rules, mutants, catalogue.pending, _stated(options, plan))
-    result.write(path, lines)
+    with writing(path):
+        result.write(path, lines)
     return Finished(engine, path, run, judgement, run.fault)
 
 
@@ -121,7 +132,9 @@ def write_report(paths: Iterable[Path], output: Path) -> Path:
     from reports.files import write_atomically
 
     target = output / "report.html"
-    write_atomically(target, html.render(side_by_side(paths)))
+    page = html.render(side_by_side(paths))
+    with writing(target):
+        write_atomically(target, page)
     return target
 
 

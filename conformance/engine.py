@@ -77,7 +77,8 @@ class Engine:
     process;  setup: Python run after the import with ``mx`` bound;  path: folders to import from;  capabilities:
     None if the engine declares nothing;  missing: capability -> why this engine is known to lack it;  detect:
     capability -> expression that tells whether it is there;  inventory: key of ``releases`` that its results are held
-    against;  exec: arguments that make its interpreter run a script in which ``mxnet`` is this engine.
+    against;  exec: arguments that make its interpreter run a script in which ``mxnet`` is this engine;  engines_file:
+    the file given by ``--engines-file`` that names it.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Engine:
     inventory: str | None = None
     exec: tuple[str, ...] = ()
     origin: str = "built in"
+    engines_file: Path | None = None
 
     @property
     def own_environment(self) -> bool:
@@ -215,7 +217,8 @@ def known_engines(engines_file: Path | None = None) -> dict[str, Engine]:
         found[entry.name] = Engine(name=entry.name, module=module, origin=origin)
     found.update(read_engines(BUILT_IN, "built in"))
     if engines_file is not None:
-        found.update(read_engines(engines_file, str(engines_file)))
+        given = read_engines(engines_file, str(engines_file))
+        found.update({name: replace(engine, engines_file=engines_file) for name, engine in given.items()})
     return found
 
 

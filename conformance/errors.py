@@ -7,7 +7,10 @@ outcome of a case and never an error of these.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from typing import IO, Any
 
 import click
@@ -53,3 +56,21 @@ class HarnessFault(ConformError):
     """The suite, the inventory or the harness contradicts itself."""
 
     exit_code = int(ExitCode.HARNESS)
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the operating system says against writing *path* in the block, as :class:`UsageFault`.
+
+    >>> with writing("results/ours.jsonl"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+        ...
+    conformance.errors.UsageFault: results/ours.jsonl cannot be written: Permission denied
+    What to do: Name a file or folder that can be written, or make room.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageFault(f"{os.fspath(path)} cannot be written: {error.strerror or error}",
+                         "Name a file or folder that can be written, or make room.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -231,10 +232,17 @@ def _watch(worker: WorkerProcess, case: CaseInfo, limit: float) -> tuple[bool, R
             return begun, reply, None
         if reply.get("start") == case.id:
             begun = True
-        elif reply.get("end") == case.id:
+        elif reply.get("end") == case.id and _well_formed(reply):
             return begun, reply, reply
         else:
             return begun, Garbled(str(reply)[:200]), None
+
+
+def _well_formed(answer: dict[str, Any]) -> bool:
+    """Whether a worker can have said this; an engine that writes into the pipe may say anything."""
+    seconds = answer.get("seconds")
+    return (answer.get("outcome") in ("pass", "fail", "error") and isinstance(seconds, int | float)
+            and math.isfinite(seconds))
 
 
 def _casualty(worker: WorkerProcess, case: CaseInfo, reply: Reply, limit: float) -> CaseResult:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -56,7 +57,7 @@ def records(
             rule = rules[result.rule]
             yield {
                 "record": "case", **result.as_record(), "area": rule.area, "level": rule.level,
-                "replay": replay(engine.name, result.id),
+                "replay": replay(engine.name, result.id, engine.engines_file),
             }
     yield {
         "record": "footer", "counts": counts(judgement.results), "total": len(judgement.results),
@@ -66,13 +67,16 @@ def records(
     }
 
 
-def replay(engine: str, case: str) -> str:
+def replay(engine: str, case: str, engines_file: Path | None = None) -> str:
     """The command that runs this case again.
 
     >>> replay("refengine", "TRAINER-CORE-001/one_iteration")
     "conform run --engine refengine --rule 'TRAINER-CORE-001/one_iteration'"
+    >>> replay("ours", "TRAINER-CORE-001/one_iteration", Path("our engines.toml"))
+    "conform run --engine ours --engines-file 'our engines.toml' --rule 'TRAINER-CORE-001/one_iteration'"
     """
-    return f"conform run --engine {engine} --rule '{case}'"
+    table = f" --engines-file {shlex.quote(str(engines_file))}" if engines_file is not None else ""
+    return f"conform run --engine {shlex.quote(engine)}{table} --rule '{case}'"
 
 
 def write(path: Path, lines: Iterator[dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.errors import UsageFault
+from conformance.errors import UsageFault, writing
 
 if TYPE_CHECKING:
     from conformance.case import Case
@@ -45,7 +45,8 @@ def command(identifier: str, name: str, engines_file: Path | None, target: Path 
         return
     from reports.files import write_atomically
 
-    write_atomically(target, text)
+    with writing(target):
+        write_atomically(target, text)
     click.echo(f"{case.id} on {engine.name}: {target}", err=True)
 
 

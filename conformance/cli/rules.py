@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import click
 
+from conformance.errors import UsageFault
 from conformance.markdown import cell, table
 from conformance.rule import AREAS, LEVELS, RELEASES, STATUSES, VERDICTS, Rule, load_rules, near_names, select
 
@@ -62,6 +63,12 @@ def command(
 ) -> None:
     """List the rules that satisfy every given filter; an option given twice lets either value pass."""
     inventory = load_rules()
+    from conformance.engine import CAPABILITIES
+
+    for name in needs:
+        if name != "none" and name not in CAPABILITIES:
+            near = near_names(name, CAPABILITIES, 3)
+            raise UsageFault(f"unknown capability {name!r}", f"Known: {', '.join(near or CAPABILITIES)}.")
     rules = select(inventory.values(), areas, levels, globs, verdicts, needs, statuses)
     if without_case:
         from conformance.catalogue import load_catalogue
@@ -98,15 +105,16 @@ def _print_table(rules: list[Rule]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
-    for heading in ("rule", "level", "1.9.1", "2.0.0b1", "needs"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("statement", overflow="fold")
-    for rule in rules:
-        statuses = [MARKS[rule.status(release)] for release in RELEASES]
-        table.add_row(rule.id, rule.level, *statuses, ",".join(rule.needs), Text(rule.statement))
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
+    details = console.width >= 80  # ids and statements come first where there is little room
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
+    for heading in ("rule", "level", *(("1.9.1", "2.0.0b1", "needs") if details else ())):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("statement", overflow="fold")
+    for rule in rules:
+        more = [*(MARKS[rule.status(release)] for release in RELEASES), ",".join(rule.needs)] if details else []
+        table.add_row(rule.id, rule.level, *more, Text(rule.statement))
     console.print(table)
     console.print(f"{len(rules)} rule{'' if len(rules) == 1 else 's'}", style="dim")

@@ -52,12 +52,14 @@ def test_sound_engine_passes_everything() -> None:
         ("hangs_in_c", "timeout", "no end within 1.5 s"),
         ("floods_forever", "timeout", "no end within 1.5 s"),
         ("garbles", "crash", "wrote into the harness's own pipe"),
+        ("forges", "crash", "wrote into the harness's own pipe"),
         ("closes", "crash", ""),
         ("floods", "fail", "expected 8, got 9"),
         ("garbage", "fail", "expected 8, got 9"),
         ("swallows_stdout", "fail", "expected 8, got 9"),
         ("forks", "fail", "expected 8, got 9"),
         ("wrong", "fail", "expected 8, got 9"),
+        ("agrees", "fail", "expected 8, got as you like"),
         ("quits", "error", "SystemExit"),
         ("interrupts", "error", "KeyboardInterrupt"),
         ("raises_base", "error", "Strange whose str() raises"),
@@ -73,6 +75,13 @@ def test_costs_the_one_case_that_it_breaks(engine: str, outcome: str, told: str)
     assert result.failure is not None
     assert of(run, "MINI-QUARTER-001/quarters").blocked_by == ("MINI-DOUBLE-001",)
     assert of(run, "MINI-QUARTER-001/quarters").message == "blocked by MINI-DOUBLE-001"
+
+
+def test_what_an_engine_does_to_clocks_and_json_reaches_no_result() -> None:
+    run = run_mini("turns_clocks")
+    check_sums(run)
+    assert outcomes(run.results) == {}
+    assert all(0 <= result.seconds < 10 for result in run.results)
 
 
 @pytest.mark.parametrize("jobs", [2, 3])

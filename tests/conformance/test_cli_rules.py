@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,6 +23,15 @@ def test_the_table_lists_what_fits_and_counts_it() -> None:
     assert result.exit_code == 0
     assert "TRAINER-CORE-001" in result.output
     assert result.output.rstrip().endswith("6 rules")
+
+
+def test_ids_and_statements_stay_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", run(rules, "--rule", "LAUNCH-DMLC-008").output)
+    assert "LAUNCH-DMLC-008" in shown
+    assert "overrides" in shown
+    assert max(map(len, shown.splitlines())) <= 50
 
 
 def test_json_carries_the_whole_rule() -> None:
@@ -56,6 +66,7 @@ def test_without_case_leaves_out_what_has_one() -> None:
     ("arguments", "code", "text"),
     [
         (("--rule", "TRAINR-CORE-001"), 5, "TRAINER-CORE-001"),
+        (("--needs", "sparce"), 2, "unknown capability 'sparce'"),
         (("--area", "cooking"), 2, "'cooking' is not one of"),
         (("--status", "mxnet-1.9.1=broken"), 2, "expected one of mxnet-1.9.1, mxnet-2.0.0b1"),
     ],

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from commands import ROOT, conform
 from miniature import HERE
 
+from conformance.cli import main
 from conformance.exit_codes import ExitCode
 from reports import model
 
@@ -59,6 +61,8 @@ def test_broken_engine_loses_its_one_case(name: str, outcome: str, table: Path, 
     assert {case.id: case.outcome for case in found.cases if case.outcome not in ("pass", "unsupported")} == {
         VICTIM: outcome}
     assert f"{name}: {outcome} {VICTIM}: " in done.stderr
+    again = next(case.replay for case in found.cases if case.id == VICTIM)
+    assert again == f"conform run --engine {name} --engines-file {table} --rule '{VICTIM}'"
 
 
 def test_engine_that_does_not_start_keeps_no_other_from_running(table: Path, tmp_path: Path) -> None:
@@ -131,6 +135,14 @@ def test_wrong_use_is_told(arguments: tuple[str, ...], told: str, tmp_path: Path
     assert not (tmp_path / "results").exists()
 
 
+def test_an_output_folder_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    output = tmp_path / "file" / "results"
+    done = conform("run", "--engine", "refengine", *LR, "--output", output)
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    assert done.stderr.startswith(f"Error: {output} cannot be written: Not a directory")
+
+
 def test_nothing_selected_is_no_success(tmp_path: Path) -> None:
     done = conform("run", "--engine", "refengine", "--rule", "AMP-INIT-*", "--output", tmp_path)
     assert done.returncode == ExitCode.NOTHING
@@ -165,11 +177,15 @@ def test_formats_on_stdout(form: str, tmp_path: Path) -> None:
     assert check[form](done.stdout)
 
 
-def test_unforeseen_error_is_a_fault_of_the_harness(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = conform("run", "--engine", "refengine", "--rule", "TRAINER-CORE-001", "--output", tmp_path / "file" / "x")
-    assert done.returncode == ExitCode.HARNESS
-    assert "a fault of the harness" in done.stderr
+def test_unforeseen_error_is_a_fault_of_the_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def surprise(*arguments: object) -> None:
+        raise ZeroDivisionError("nobody thought of this")
+
+    monkeypatch.setattr("conformance.campaign.conduct", surprise)
+    done = CliRunner().invoke(main, ["run", "--engine", "refengine", "--output", str(tmp_path)])
+    assert done.exit_code == ExitCode.HARNESS
+    assert "nobody thought of this" in done.stderr
+    assert "a fault of the harness (ZeroDivisionError); please report it" in done.stderr
 
 
 def test_help_fits_a_screen_and_ends_with_two_examples() -> None:
