@@ -15,7 +15,7 @@ from conformance.oracle.answers import Answer, Difference, compare, signature
 from conformance.oracle.judge import Judge, Verdict
 from conformance.oracle.known import Known
 from conformance.oracle.program import Literal, Program, literal
-from conformance.oracle.shrink import shrink
+from conformance.oracle.shrink import TOGETHER, shrink
 from conformance.oracle.side import Side
 
 #: How many differences of one kind are shrunk, to see whether they are the same thing.
@@ -223,7 +223,8 @@ class Session:
         if self._explained(difference, program) or self._rounding(program, difference):
             return
         kind = signature(difference, program)
-        smallest = shrink(program, difference.step, lambda some: self._shows(some, kind), self.plan.shrink_seconds)
+        smallest = shrink(program, difference.step, lambda some: self._shows(some, kind), self.plan.shrink_seconds,
+                          3 if difference.kind == "hang" else TOGETHER)
         ((first, second),) = self._both([smallest])
         final = compare(first, second, smallest)
         if final is None:

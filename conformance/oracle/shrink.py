@@ -29,17 +29,17 @@ def size(program: Program) -> tuple[int, int, int]:
     return len(program.lines) + program.np_shape, odd, len(program.text)
 
 
-def shrink(program: Program, step: int, shows: Shows, seconds: float = 15.0) -> Program:
-    """The smallest program found; *step* is the statement of the difference."""
+def shrink(program: Program, step: int, shows: Shows, seconds: float = 15.0, together: int = TOGETHER) -> Program:
+    """The smallest program found; *step* is the statement of the difference, *together* how many are tried at once."""
     deadline = time.monotonic() + seconds
     cut = program.with_lines(program.lines[: step + 1])
     best = cut if cut.lines == program.lines or shows([cut])[0] else program
     while True:
         candidates = sorted({c for c in smaller(best) if size(c) < size(best)}, key=size)
-        for start in range(0, len(candidates), TOGETHER):
+        for start in range(0, len(candidates), together):
             if time.monotonic() > deadline:
                 return best
-            some = candidates[start:start + TOGETHER]
+            some = candidates[start:start + together]
             better = [candidate for candidate, yes in zip(some, shows(some)) if yes]
             if better:
                 best = better[0]

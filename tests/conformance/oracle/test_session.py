@@ -63,7 +63,7 @@ EXPECTED = {
 @pytest.mark.parametrize("fault", EXPECTED)
 def test_each_fault_is_found_shrunk_and_judged(fault: str) -> None:
     operation, kind, wrong = EXPECTED[fault]
-    outcome = held(fault, 30 if fault == "hang" else 300, limit=0.7 if fault == "hang" else 20.0)
+    outcome = held(fault, 10 if fault == "hang" else 300, limit=0.7 if fault == "hang" else 20.0)
     found = [f for f in outcome.findings if f.signature[:2] == (operation, kind)]
     assert found, [f.signature for f in outcome.findings]
     assert len(found[0].program.lines) <= 5
