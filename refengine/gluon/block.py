@@ -338,15 +338,26 @@ class Block:
         """Have ``hook(block, inputs, output)`` called after each forward; what it returns is ignored."""
         return _attach(self._forward_hooks, hook)
 
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Pass on to the children; only a compiled HybridBlock has operators to report (rule GLUON-HOOK-006)."""
+        require_callable(callback)
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
     def summary(self, *inputs: Any) -> None:
         """Print a table of layers, output shapes and numbers of parameters (rule GLUON-HOOK-008)."""
         from .summary import print_summary
         print_summary(self, inputs)
 
 
-def _attach(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any]) -> HookHandle:
+def require_callable(hook: Any) -> None:
+    """TypeError for a hook that cannot be called (rule GLUON-HOOK-003)."""
     if not callable(hook):
         raise TypeError(f'a hook must be callable, got {hook!r} of type {type(hook)}')
+
+
+def _attach(hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any]) -> HookHandle:
+    require_callable(hook)
     handle = HookHandle()
     handle.attach(hooks, hook)
     return handle

@@ -34,10 +34,16 @@ class Compiled:
             self.program.inputs = tuple(range(offset))
         self.graph = CachedGraph(self.program, block.name or type(block).__name__, bool(flags.get('static_alloc')))
         self.parameters = [parameter for _, parameter in trace.parameters]
+        self.block = block
 
     def __call__(self, arrays: Sequence[NDArray]) -> Any:
         ctx = arrays[0]._ctx
-        results = self.graph([*arrays, *[parameter.data(ctx) for parameter in self.parameters]], len(arrays))
+        parameters = [parameter.data(ctx) for parameter in self.parameters]
+        if self.block._op_hook is None:
+            results = self.graph([*arrays, *parameters], len(arrays))
+        else:
+            from . import op_hooks
+            results = op_hooks.run(self.trace, arrays, parameters, *self.block._op_hook)
         return results[0] if self.trace.form == 0 else regroup(results, self.trace.form)
 
     def symbol(self) -> Any:

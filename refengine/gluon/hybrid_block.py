@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .. import ndarray as nd
 from ..base import MXNetError
 from ..ndarray import NDArray
 from . import deferred, tracing
-from .block import Block
+from .block import Block, require_callable
 from .parameter import DeferredInitializationError
 from .utils import shape_is_known
 
@@ -46,6 +47,7 @@ class HybridBlock(Block):
         super().__init__(prefix=prefix, params=params)
         self._active = False
         self._flags: dict[str, Any] = {}
+        self._op_hook: tuple[Callable[..., Any], bool] | None = None
         self._cache: Any = None
 
     def register_child(self, block: Block, name: str | None = None) -> None:
@@ -82,6 +84,15 @@ class HybridBlock(Block):
                           f'child of HybridBlock, the hooks will not take effect.', stacklevel=2)
         super().hybridize(active, static_alloc=static_alloc, static_shape=static_shape, inline_limit=inline_limit,
                           forward_bulk_size=forward_bulk_size, backward_bulk_size=backward_bulk_size)
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Have ``callback(name, operator, array)`` called for every output of an operator of the compiled block.
+
+        With ``monitor_all`` for every input too. A later callback replaces an earlier one; eager calls report nothing
+        (rule GLUON-HOOK-006).
+        """
+        require_callable(callback)
+        self._op_hook = (callback, monitor_all)
 
     # ---- calls -------------------------------------------------------------------------------------------------
 
