@@ -73,8 +73,13 @@ def _fixed(op: Operator) -> Callable[..., Any]:
     return function
 
 
+_EACH = {'_contrib_quantized_concat': 3}
+"""How many arrays an operator takes for each that num_args counts, where that is not one."""
+
+
 def _variadic(op: Operator) -> Callable[..., Any]:
     invoke = dispatch.invoke
+    each = _EACH.get(op.name, 1)
 
     def function(*args: Any, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], (list, tuple)):
@@ -84,8 +89,8 @@ def _variadic(op: Operator) -> Callable[..., Any]:
             if not isinstance(value, array_type):
                 raise AssertionError(f'Positional arguments must have NDArray type, but got {value}')
         given = kwargs.pop('num_args', None) if 'num_args' not in op.params else None
-        if given is not None and int(given) != len(args):
-            raise MXNetError(f'Operator {op.name} expects {given} inputs, but got {len(args)} instead.')
+        if given is not None and int(given) * each != len(args):
+            raise MXNetError(f'Operator {op.name} expects {int(given) * each} inputs, but got {len(args)} instead.')
         return invoke(op, args, kwargs, out)
 
     return function

@@ -116,7 +116,7 @@ def _selfatt_valatt(xp: Any, queries_keys_values: Any, attention: Any, heads: in
     return _weighted(raw(xp), queries_keys_values, attention, heads, 3)
 
 
-# ---- attention to an encoder -------------------------------------------------------------------------------------------
+# ---- attention to an encoder ---------------------------------------------------------------------------------------
 
 def _encoder_infer(arrays: Any, params: dict[str, Any]) -> None:
     op = 'interleaved_matmul_encdec_qk'

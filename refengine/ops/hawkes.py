@@ -1,6 +1,6 @@
 """hawkesll: the log likelihood of marked events whose intensity each event raises for a while (Hawkes processes).
 
-Between events the memory s of a process decays with exp(-β·time); its intensity is μ + α·β·s.
+Between events the memory s of a process decays with exp(-beta·time); its intensity is lda + alpha·beta·s.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
         raise MXNetError(f'Operator {_OP}: expected lda (batch, processes) and lags (batch, events), got '
                          f'{shape_text(base.shape)} and {shape_text(lags.shape)}')
     batch, processes = base.shape
-    for array, shape in ((alpha, (processes,)), (beta, (processes,)), (state, base.shape), (lags, (batch, lags.shape[1])),
-                         (marks, lags.shape), (lengths, (batch,)), (horizon, (batch,))):
+    for array, shape in ((alpha, (processes,)), (beta, (processes,)), (state, base.shape),
+                         (lags, (batch, lags.shape[1])), (marks, lags.shape), (lengths, (batch,)), (horizon, (batch,))):
         require_shape(_OP, array.shape, shape)
     if marks.dtype != 'int32':
         raise MXNetError(f'Operator {_OP}: Type inconsistent, Provided = {marks.dtype}, inferred type = int32')
@@ -119,7 +119,7 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 def _hawkes(xp: Any, *arrays: Any) -> tuple[Any, Any]:
     """The log likelihood of each sample of a Hawkes process, and the memory at max_time.
 
-    ``lda`` (batch, processes) are the background intensities μ, ``alpha`` the branching ratios, ``beta`` the decay
+    ``lda`` (batch, processes) are the background intensities, ``alpha`` the branching ratios, ``beta`` the decay
     rates, ``state`` the memory at the beginning; ``lags`` (batch, events) the times between events, ``marks`` (int32)
     the process of each; ``valid_length`` how many events count, ``max_time`` when observation ends.
     """
