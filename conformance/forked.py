@@ -13,6 +13,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 import traceback
 import warnings
 from typing import Any, Callable, Dict
@@ -34,7 +35,7 @@ def serve(command: Dict[str, Any], channel: Any, runner: Any, run: Callable[[Dic
             _child(command, channel, runner, run, mutant)
         finally:
             os._exit(0)
-    _, status = os.waitpid(child, 0)
+    status = _wait(child)
     with contextlib.suppress(OSError):
         os.killpg(child, signal.SIGKILL)  # what the cases started and did not end
     channel.take_over()
@@ -42,8 +43,33 @@ def serve(command: Dict[str, Any], channel: Any, runner: Any, run: Callable[[Dic
     channel.send({"ended": child, "status": code})
 
 
+def _wait(child: int) -> int:
+    """The status that the child ends with. If the harness dies meanwhile, nobody would end a hanging child: both go."""
+    parent, pause = os.getppid(), 0.0005
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        if os.getppid() != parent:
+            with contextlib.suppress(OSError):
+                os.killpg(child, signal.SIGKILL)
+            os._exit(1)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.05)
+
+
+def _die_with_parent() -> None:
+    """On Linux, end when the worker ends; elsewhere :func:`_wait` sees to it where it can."""
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def _child(command: Dict[str, Any], channel: Any, runner: Any, run: Any, mutant: Any) -> None:
     os.setpgid(0, 0)
+    _die_with_parent()
     channel.adopt()
     channel.send({"child": os.getpid()})
     identifier = command["mutant"]

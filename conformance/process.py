@@ -5,6 +5,7 @@ Nothing here knows what a case means. Every wait has an end: an answer, the end 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import weakref
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +30,18 @@ from conformance.errors import EngineFault, HarnessFault
 from conformance.worker import BOOT
 
 PACKAGE = Path(__file__).parent
+
+#: Every worker of this process that may still live; whatever ends the command, none is left behind.
+_STARTED: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_workers() -> None:
+    for process in list(_STARTED):
+        if process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+
 
 #: How often a wait looks whether the process still lives: a child of the engine may hold the pipes open.
 _LOOK_SECONDS = 0.2
@@ -136,10 +150,12 @@ class WorkerProcess:
         if "PYTHONPATH" in environment:  # the worker runs in a folder of its own
             entries = [os.path.abspath(entry) for entry in environment["PYTHONPATH"].split(os.pathsep) if entry]
             environment["PYTHONPATH"] = os.pathsep.join(entries)
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [interpreter, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=environment, cwd=self.folder, start_new_session=True, bufsize=0,
         )
+        _STARTED.add(process)
+        return process
 
     # -- speaking -------------------------------------------------------------------------------------------
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import textwrap
+import threading
 import traceback
+from types import FrameType
 from typing import Any
 
 import click
@@ -70,3 +73,14 @@ def _exit_codes() -> str:
 @click.version_option(__version__, prog_name="conform")
 def main() -> None:
     """Hold an engine of the MXNet/Gluon programming model against its documented rules."""
+    _end_politely()
+
+
+def _end_politely() -> None:
+    """Treat a request to terminate like Ctrl-C, so that the engines' processes end with the command."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, interrupt)
