@@ -335,3 +335,7 @@ def call(name: str, *inputs: Any, **params: Any) -> Any:
 
 tape.raw = raw
 tape.wrap = wrap
+
+if engine.queue is not None:
+    from . import lazy
+    invoke = lazy.queued(invoke)

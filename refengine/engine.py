@@ -1,4 +1,8 @@
-"""Execution: operators run inline; errors found while running surface at the next wait, as in MXNet.
+"""Execution: when operators run, and when the errors that they find surface.
+
+Without MXNET_ENGINE_TYPE operators run inline, at the call, and errors found while running surface at the next wait, as
+in MXNet. NaiveEngine raises them at the call. ThreadedEngine and ThreadedEnginePerDevice hand the work to a thread:
+calls return at once, and whoever reads an array waits for it (``refengine.lazy``).
 
 A result whose computation failed is a ``FailedArray``: an ordinary numpy array without meaningful content that carries
 the error along. Whatever is computed from it fails with it (rule CTX-ASYNC-006); the first wait raises the error, later
@@ -15,8 +19,12 @@ import numpy as np
 
 from . import device, env
 from .base import MXNetError
+from .threaded import Queue
 
 ENGINES = ('NaiveEngine', 'ThreadedEngine', 'ThreadedEnginePerDevice')
+
+INLINE = ''
+"""The engine without a name: what runs when MXNET_ENGINE_TYPE is not set."""
 
 
 class Failure:
@@ -44,15 +52,25 @@ _pending: list[Failure] = []
 
 
 def kind() -> str:
-    """The engine named by MXNET_ENGINE_TYPE; MXNetError for one that does not exist."""
+    """The engine named by MXNET_ENGINE_TYPE, or INLINE; MXNetError for one that does not exist."""
     name: str = env.get('MXNET_ENGINE_TYPE')
-    if name not in ENGINES:
+    if name != INLINE and name not in ENGINES:
         raise MXNetError(f'Cannot find Engine {name} in registry; known are {", ".join(ENGINES)}')
     return name
 
 
 # Read when the package is imported (rule CTX-ASYNC-008).
-_naive = kind() == 'NaiveEngine'
+_name = kind()
+_naive = _name == 'NaiveEngine'
+
+queue: Queue | None = Queue() if _name.startswith('Threaded') else None
+"""The work that is not done yet, under an asynchronous engine; else None."""
+
+
+def drain() -> None:
+    """Wait until all work is done, without raising its errors."""
+    if queue is not None:
+        queue.drain()
 
 
 class FailedArray(np.ndarray):
@@ -92,13 +110,14 @@ def failure_of(arrays: Any) -> Failure | None:
 
 
 def wait(data: Any) -> None:
-    """Raise the error of a raw array, if it has one that was not raised yet."""
+    """Raise the error of a raw array, if it has one that was not raised yet; its value is there already."""
     if type(data) is FailedArray and data.failure is not None:
         data.failure.deliver()
 
 
 def waitall() -> None:
     """Wait for everything; raises one pending error and drops the others (rule CTX-ASYNC-005)."""
+    drain()
     device.synchronize()
     if _pending:
         first = _pending[0]
@@ -108,7 +127,8 @@ def waitall() -> None:
         raise first.error
 
 
-_bulk_size = 15
+_bulk_size: int = env.get('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN')
+_held = 0
 
 
 def set_bulk_size(size: int) -> int:
@@ -118,11 +138,25 @@ def set_bulk_size(size: int) -> int:
     return previous
 
 
+def hold() -> int:
+    """How many tasks may be gathered before they are handed to the thread: the bulk size inside ``bulk``, else none."""
+    return _bulk_size if _held else 0
+
+
 @contextmanager
 def bulk(size: int) -> Iterator[None]:
-    """A block in which up to ``size`` operators may be run in one go (rule CTX-ASYNC-009)."""
+    """A block in which up to ``size`` operators may be run in one go (rule CTX-ASYNC-009).
+
+    Under an asynchronous engine they are gathered and handed over together, which spares the thread wake-ups; whoever
+    waits for a result does not wait for the rest of the bulk.
+    """
+    global _held
     previous = set_bulk_size(size)
+    _held += 1
     try:
         yield
     finally:
+        _held -= 1
         set_bulk_size(previous)
+        if queue is not None:
+            queue.flush()

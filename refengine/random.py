@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import engine
 from .context import Context, as_context
 
 _lock = threading.Lock()
@@ -14,6 +15,12 @@ _generators: dict[str, Any] = {}
 
 
 def generator(ctx: Context) -> np.random.Generator:
+    """The generator of a context, for draws at once: those that are queued come first."""
+    engine.drain()
+    return current(ctx)
+
+
+def current(ctx: Context) -> np.random.Generator:
     """The generator of a context: all CPU contexts share one (rule ND-RANDOM-004), each GPU has its own."""
     key = str(ctx) if ctx.is_gpu else 'cpu'
     found = _generators.get(key)

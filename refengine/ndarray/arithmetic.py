@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import device, dispatch
+from .. import device, dispatch, engine
 from ..base import IN_GRAPH, MXNetError
 from ..op import registry
 from ..tape import GONE, MANY, RESULT, Node, Pair, next_number, recorders, state
@@ -58,17 +58,34 @@ def _refuse(other: Any) -> TypeError:
     return TypeError(f'type {type(other)} not supported')
 
 
+def _general(pair_name: str, scalar_name: str) -> Callable[..., Any]:
+    """An operator through dispatch: for arrays of any kind, and all there is under an asynchronous engine."""
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, dispatch.NDArray):
+            return dispatch.invoke(registry[pair_name], (self, other), _EMPTY)
+        if isinstance(other, _SCALARS):
+            return dispatch.invoke(registry[scalar_name], (self,), {'scalar': other})
+        if getattr(other, '__array_priority__', 0) > self.__array_priority__:
+            return NotImplemented         # the other one knows what to do with an array
+        raise _refuse(other)
+
+    return method
+
+
 def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable[..., Any]:
-    new, invoke, quietly = object.__new__, dispatch.invoke, device.quietly
+    new, quietly = object.__new__, device.quietly
     ndarray = np.ndarray
     pair = scalar = None
+    general = _general(pair_name, scalar_name)
+    if engine.queue is not None or fast is None:
+        return general
 
     def method(self: Any, other: Any) -> Any:
         nonlocal pair, scalar
         kind = other.__class__
         x = self._data
         dtype = x.dtype
-        if (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size < _SMALL and fast is not None:
+        if (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size < _SMALL:
             ctx = self._ctx
             if kind is cls and ctx is other._ctx:
                 y = other._data
@@ -132,13 +149,7 @@ def _forward(cls: type, pair_name: str, scalar_name: str, fast: Any) -> Callable
                                 scalar = registry[scalar_name]
                             result._node = Node(scalar, {'scalar': other}, (x,), (data,), (entry,), ctx)
                     return result
-        if isinstance(other, dispatch.NDArray):
-            return invoke(registry[pair_name], (self, other), _EMPTY)
-        if isinstance(other, _SCALARS):
-            return invoke(registry[scalar_name], (self,), {'scalar': other})
-        if getattr(other, '__array_priority__', 0) > self.__array_priority__:
-            return NotImplemented         # the other one knows what to do with an array
-        raise _refuse(other)
+        return general(self, other)
 
     return method
 
@@ -148,7 +159,7 @@ def _reflected(scalar_name: str, fast: Any) -> Callable[..., Any]:
 
     def method(self: Any, other: Any) -> Any:
         kind = other.__class__
-        if (kind is float or kind is int) and fast is not None:
+        if (kind is float or kind is int) and fast is not None and engine.queue is None:
             x = self._data
             if (x.dtype is _FLOAT32 or x.dtype is _FLOAT64) and x.size < _SMALL:
                 try:

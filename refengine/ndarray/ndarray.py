@@ -455,6 +455,9 @@ class NDArray:
 
 arithmetic.install(NDArray)
 dispatch.NDArray = NDArray
+if engine.queue is not None:
+    from .. import lazy
+    lazy.install(NDArray)
 
 
 def waitall() -> None:
