@@ -142,6 +142,14 @@ def test_command_prints_or_writes_the_script(tmp_path: Path) -> None:
     assert "mxnet" not in ast.get_docstring(ast.parse(printed.stdout))  # type: ignore[operator]
 
 
+def test_a_target_that_cannot_be_written_is_wrong_use(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    target = tmp_path / "file" / "show.py"
+    done = conform("reproduce", "TRAINER-CORE-001/one_iteration", "--engine", "refengine", "--to", target)
+    assert done.returncode == 2
+    assert f"Error: {target} cannot be written: " in done.stderr
+
+
 def test_of_a_rule_the_case_that_failed_last_is_taken(tmp_path: Path, catalogue: Catalogue) -> None:
     last = catalogue.cases_of["OPT-NAG-001"][-1].id
     lines = [{"record": "case", "id": last, "outcome": "fail"}, {"record": "footer"}]

@@ -11,6 +11,7 @@ import pytest
 import runs
 
 from reports import ResultError, parse
+from reports.outcomes import VERDICTS
 
 SCHEMA = json.loads((files("reports") / "schema" / "result.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -100,3 +101,7 @@ def test_parts_of_a_failure(name):
     number = next(i for i, record in enumerate(whole) if record["record"] == "case" and record["failure"])
     for value in VALUES:
         agree(whole, number, change(whole[number], ("failure", name), value))
+
+
+def test_knows_every_verdict_that_a_run_can_end_with():
+    assert set(SCHEMA["$defs"]["footer"]["properties"]["verdict"]["enum"]) == set(VERDICTS)
