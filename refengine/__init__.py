@@ -12,16 +12,16 @@ import sys
 import types
 from typing import Any
 
-__version__ = '1.9.1+refengine.0.1.0'
-
-__conformance__ = {'operators': 'refengine.samples:described'}
-"""What the harness asks an engine for: here, how its operators are called."""
-
 from . import autograd, base, context, engine, env, memory, ndarray, random, util
 from . import ndarray as nd
 from .base import MXNetError
 from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus
 from .memory import memory_pool_info, set_cpu_memory_optimize, set_gpu_memory_optimize, set_memory_pool_size
+
+__version__ = '1.9.1+refengine.0.1.0'
+
+__conformance__ = {'operators': 'refengine.samples:described'}
+"""What the harness asks an engine for: here, how its operators are called."""
 
 _LAZY = {
     'gluon': 'gluon', 'init': 'initializer', 'initializer': 'initializer', 'optimizer': 'optimizer', 'opt': 'optimizer',

@@ -36,7 +36,7 @@ LAYERS = (
     ("ground", {"base", "env", "registry", "util"}),
     ("device", {"context", "device", "memory", "storage"}),
     ("operators", {"fields", "op", "ops", "samples"}),
-    ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels"}),
+    ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels", "lazy", "threaded"}),
     ("graphs", {"graph"}),
     ("front ends", {"ndarray", "numpy", "symbol", "attribute", "name"}),
     (

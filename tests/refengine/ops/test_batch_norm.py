@@ -146,7 +146,7 @@ def test_errors():
 def test_with_relu():
     """The same as the two operators one after the other, gradients and statistics included."""
     def run(operator):
-        values, arrays = make()
+        _, arrays = make()
         for array in arrays[:3]:
             array.attach_grad()
         with autograd.record():
