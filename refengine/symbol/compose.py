@@ -76,6 +76,13 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
+_STATISTICS = {3: '["zero", {}]', 4: '["one", {}]'}
+_INITIALISERS: dict[str, dict[int, str]] = {
+    'BatchNorm': _STATISTICS, '_contrib_SyncBatchNorm': _STATISTICS, '_contrib_BatchNormWithReLU': _STATISTICS,
+    'LeakyReLU': {1: '["Constant", {"value": 0.25}]'}}
+"""How variables are initialised that an operator reads, by position: names alone would not tell."""
+
+
 def single(symbol: Symbol, key: str) -> Entry:
     """The only output of an input symbol; MXNetError for several (rule GRAPH-SYM-013)."""
     if len(symbol._entries) != 1:
@@ -123,6 +130,10 @@ def call(op: Operator, hint: str, inputs: Sequence[Symbol | None], given: Mappin
         else:
             entries.append(single(symbol, keys[position]))
             traced = traced or symbol._traced
+    for position, text in _INITIALISERS.get(op.name, {}).items():
+        variable = entries[position][0] if position < len(entries) else None
+        if variable is not None and variable.op is None:
+            variable.attrs.setdefault('__init__', text)
     node = Node(op, name, attrs, entries, params)
     if operator_attributes.registered:
         operator_attributes.attach(node, own)

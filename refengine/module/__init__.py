@@ -1,0 +1,8 @@
+"""Modules: symbols bound to devices, with parameters and an optimizer, and the training loop of MXNet 1.x."""
+
+from .base_module import BaseModule
+from .bucketing_module import BucketingModule
+from .module import Module
+from .sequential_module import SequentialModule
+
+__all__ = ['BaseModule', 'BucketingModule', 'Module', 'SequentialModule']
