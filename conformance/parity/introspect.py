@@ -14,6 +14,7 @@ import re
 import sys
 import types
 import warnings
+from typing import Any
 
 SPACES = ("nd", "nd.op", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "nd.sparse", "nd.utils")
 """The name spaces; ``NDArray`` comes on top."""
@@ -38,7 +39,7 @@ def text_of(value):
     if isinstance(value, float):
         return number(value)
     if isinstance(value, (list, tuple)):
-        return "()" if not value else "(" + ", ".join(text_of(v) for v in value) + ("," if len(value) == 1 else "") + ")"
+        return "(" + ", ".join(text_of(v) for v in value) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
 
 
@@ -63,7 +64,7 @@ def default_of(kind):
     if bare and bare[0] in "[(" and bare[-1] in "])":
         items = [item.strip() for item in bare[1:-1].split(",") if item.strip()]
         return text_of([_item(item) for item in items])
-    if kind.startswith("{") or kind.startswith("string"):
+    if kind.startswith(("{", "string")):
         return repr(bare)
     try:
         return number(bare)
@@ -83,7 +84,7 @@ class Operators:
     """What the C library of a release says about its operators; empty for engines without one."""
 
     def __init__(self, mx):
-        self._library = getattr(getattr(mx, "base", None), "_LIB", None)
+        self._library: Any = getattr(getattr(mx, "base", None), "_LIB", None)
         self.names = set()
         if isinstance(self._library, ctypes.CDLL):
             count, names = ctypes.c_uint(), ctypes.POINTER(ctypes.c_char_p)()

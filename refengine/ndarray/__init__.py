@@ -56,6 +56,14 @@ _methods.install(NDArray)
 
 _SUBMODULES = ('contrib', 'linalg', 'random', 'image', 'sparse', 'op', '_internal', 'exchange', 'utils')
 _UTILS = ('save', 'load', 'load_frombuffer')
+_ELSEWHERE = {
+    **dict.fromkeys(('to_dlpack_for_read', 'to_dlpack_for_write', 'from_dlpack', 'histogram', 'split_v2', 'stride',
+                     'debug_print'), 'extra'),
+    **dict.fromkeys(('get_indexing_dispatch_code', 'get_oshape_of_gather_nd_op', 'indexing_key_expand_implicit_axes'),
+                    'keys'),
+    'imdecode': 'images', 'Custom': 'custom',
+}
+"""Functions that are more than one operator, and the module that each stands in."""
 _HIDDEN = ('_contrib_', '_linalg_', '_random_', '_image_', '_sparse_')
 
 
@@ -65,12 +73,8 @@ def __getattr__(name: str) -> Any:
     if name in _UTILS:
         from . import utils
         value = getattr(utils, name)
-    elif name in ('to_dlpack_for_read', 'to_dlpack_for_write', 'from_dlpack', 'histogram', 'split_v2', 'stride',
-                  'debug_print'):
-        from . import extra
-        value = getattr(extra, name)
-    elif name == 'Custom':
-        from .custom import Custom as value
+    elif name in _ELSEWHERE:
+        value = getattr(importlib.import_module(f'{__name__}.{_ELSEWHERE[name]}'), name)
     else:
         op = _registry.get(name)
         if op is None:
@@ -82,7 +86,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     public = [n for n in _registry if not n.startswith(_HIDDEN)]
-    return sorted({*globals(), *public, *_SUBMODULES, *_UTILS})
+    return sorted({*globals(), *public, *_SUBMODULES, *_UTILS, *_ELSEWHERE})
 
 
 __all__ = [

@@ -11,6 +11,9 @@ _PREFIXES = ('',)
 
 
 def __getattr__(name: str) -> Any:
+    if name == 'Custom':
+        from .custom import Custom
+        return Custom
     for prefix in _PREFIXES:
         op = _registry.get(prefix + name)
         if op is not None:

@@ -114,8 +114,16 @@ def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
     return dispatch.invoke(registry['_shuffle'], (data,), {}, kwargs.get('out'))
 
 
+_LIKE = tuple(f'{n}_like' for n in ('exponential', 'gamma', 'generalized_negative_binomial', 'negative_binomial',
+                                    'normal', 'poisson', 'uniform'))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LIKE})
+
+
 def __getattr__(name: str) -> Any:
-    op = registry.get(f'_random_{name}') if name.endswith('_like') else None
+    op = registry.get(f'_random_{name}') if name in _LIKE else None
     if op is None:
         raise _functions.missing(__name__, name)
     value = globals()[name] = _functions.make(op, name)

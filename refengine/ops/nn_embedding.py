@@ -33,7 +33,7 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
     return F.zeros_like(data), F._embedding_backward(ograds[0], data, weight)
 
 
-@register('Embedding', inputs=('data', 'weight'), mixed=True, infer=_infer, grad=_grad,
+@register('Embedding', '_contrib_SparseEmbedding', inputs=('data', 'weight'), mixed=True, infer=_infer, grad=_grad,
           params={'input_dim': Int(doc='number of rows', low=1), 'output_dim': Int(doc='length of a row', low=1),
                   'dtype': Enum(_TYPES, 'float32', 'element type of the weight'),
                   'sparse_grad': Bool(False, 'give the gradient of the weight as row_sparse')},

@@ -58,6 +58,7 @@ UPWARD = {
     ("ops", "operator"): "a custom operator is looked up where the program registered it",
     ("ops", "tape"): "the program's own code runs with recording off",
     ("ndarray", "compat"): "files are read and written in the format of MXNet",
+    ("ndarray", "image"): "image files are decoded where the package that reads them is imported",
     ("random", "ndarray"): "random functions of the public name space return arrays",
     ("tape", "ndarray"): "gradients are handed to the user as arrays",
     ("util", "context"): "the number and memory of gpu devices are asked of their context",

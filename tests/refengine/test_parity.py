@@ -1,0 +1,85 @@
+"""The reference engine has every public function of MXNet 1.9.1 with the same parameters, save what is named."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import pytest
+
+from conformance.parity import introspect, table
+from conformance.parity.document import PAGE, page
+
+FUNCTIONS = table.load_functions()
+EXCEPTIONS = table.load_exceptions()
+
+
+@pytest.fixture(scope='module')
+def given():
+    """What the reference engine has."""
+    import refengine
+    return table.functions_from(introspect.survey(refengine, 'refengine'))
+
+
+@pytest.mark.parametrize('name', [n for n in FUNCTIONS if table.status_of(n, EXCEPTIONS) == 'done'])
+def test_function(given, name):
+    """The name exists, with the parameters and defaults of the release."""
+    assert table.difference(FUNCTIONS[name], given.get(name)) == ''
+
+
+def test_every_exception_covers_something():
+    """An exception for nothing hides nothing, and must leave the list."""
+    idle = [e.names for e in EXCEPTIONS if not any(fnmatchcase(n, e.names) for n in FUNCTIONS)]
+    assert idle == []
+
+
+def test_what_is_excluded_is_not_there(given):
+    """A function that is there after all must not be called excluded."""
+    there = [n for n in FUNCTIONS if table.status_of(n, EXCEPTIONS) == 'excluded' and n in given]
+    assert there == []
+
+
+def test_the_page_is_current():
+    """docs/parity.md is what the table and the exceptions say now."""
+    assert PAGE.read_text(encoding='utf-8') == page(FUNCTIONS, EXCEPTIONS), 'run `python -m conformance.parity`'
+
+
+@pytest.mark.needs_mxnet
+def test_the_table_is_that_of_the_release():
+    """The checked-in list is what introspection of the release gives."""
+    from conformance.engine import find_engine
+    found = table.survey(find_engine('mxnet-1.9.1'))
+    assert table.text_of(found) == table.FUNCTIONS.read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize(('parameters', 'complaint'), [
+    (None, 'missing'),
+    ((('data', 'None'), ('axis', '2'), ('keepdims', 'False')), 'axis: expected default 1, got 2'),
+    ((('data', 'None'), ('keepdims', 'False'), ('axis', '1')), 'expected parameters'),
+    ((('data', 'None'), ('axis', '1')), 'expected parameters'),
+    ((('data', 'None'), ('axis', '1'), ('keepdims', 'False'), ('more', '1')), 'expected parameters'),
+    ((('data', 'None'), ('axis', '_Null'), ('keepdims', 'False')), 'axis: expected default 1, got _Null'),
+])
+def test_a_difference_is_noticed(parameters, complaint):
+    """The comparison itself: another default, another order, a parameter less or more, nothing at all."""
+    expected = table.Function('nd.f', 'operator', (('data', 'array'), ('axis', '1'), ('keepdims', 'False')))
+    engine = None if parameters is None else table.Function('nd.f', 'function', parameters)
+    assert complaint in table.difference(expected, engine)
+
+
+def test_the_result_parameters_may_be_there():
+    """out and name are parameters of every operator function, and not listed with each."""
+    expected = table.Function('nd.f', 'operator', (('data', 'array'),))
+    engine = table.Function('nd.f', 'function', (('data', 'None'), ('out', 'None'), ('name', 'None')))
+    assert table.difference(expected, engine) == ''
+
+
+@pytest.mark.parametrize(('text', 'expected'), [
+    ('float, optional, default=0.100000001', '0.1'), ("int, optional, default='1'", '1'),
+    ('boolean, optional, default=0', 'False'), ('Shape(tuple), optional, default=[0,0]', '(0, 0)'),
+    ("int or None, optional, default='None'", 'None'), ("{'a', 'b'},optional, default='a'", "'a'"),
+    ("string, optional, default=''", "''"), ('int, required', 'required'), ('float', 'unstated'),
+    ('tuple of <float>, optional, default=[1]', '(1,)'),
+])
+def test_defaults_of_the_release(text, expected):
+    """The descriptions of the release's operators, read into the text of the table."""
+    assert introspect.default_of(text) == expected
