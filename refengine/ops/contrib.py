@@ -49,7 +49,9 @@ def _straight(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tu
 @register('_contrib_round_ste', grad=_straight)
 def _round_ste(xp: Any, data: Any) -> Any:
     """round, with the gradient of the identity (straight-through estimator)."""
-    return xp.copysign(xp.floor(xp.abs(data) + 0.5), data)
+    if data.dtype.kind != 'f':
+        return data.copy()
+    return xp.copysign(xp.floor(xp.abs(data) + data.dtype.type(0.5)), data)
 
 
 @register('_contrib_sign_ste', grad=_straight)

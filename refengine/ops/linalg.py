@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import LateError, MXNetError, shape_text
 from ..op import Bool, Enum, Float, Int, register
+from ._matrices import matrices
 
 _TRANSPOSE = {'transpose_a': Bool(False), 'transpose_b': Bool(False)}
 _STYPE = {'forward_stype': Enum(('None', 'default', 'row_sparse', 'csr'), None)}
@@ -155,7 +156,7 @@ def _product_grad(F: Any, og: Any, a: Any, b: Any, params: Any) -> tuple[Any, An
 _GEMM = {'transpose_a': Bool(False), 'transpose_b': Bool(False), 'alpha': Float(1.0), 'axis': Int(-2)}
 
 
-@register('_linalg_gemm2', 'linalg_gemm2', inputs=('A', 'B'), params=_GEMM, rules=('ND-DOT-006',),
+@matrices('_linalg_gemm2', 'linalg_gemm2', inputs=('A', 'B'), params=_GEMM, rules=('ND-DOT-006',),
           grad=lambda F, ograds, inputs, outputs, params: _product_grad(F, ograds[0], inputs[0], inputs[1], params),
           samples=((((2, 3), (3, 2)), {'alpha': 2.0}), (((2, 3, 2), (2, 4, 3)), {'transpose_a': True,
                                                                                  'transpose_b': True})))
@@ -168,7 +169,7 @@ def _gemm2(xp: Any, A: Any, B: Any, transpose_a: bool = False, transpose_b: bool
     return _move_out(xp, result * A.dtype.type(alpha) if alpha != 1.0 else result, axis)
 
 
-@register('_linalg_gemm', 'linalg_gemm', inputs=('A', 'B', 'C'), params={
+@matrices('_linalg_gemm', 'linalg_gemm', inputs=('A', 'B', 'C'), params={
     'transpose_a': Bool(False), 'transpose_b': Bool(False), 'alpha': Float(1.0), 'beta': Float(1.0), 'axis': Int(-2)},
     grad=lambda F, ograds, inputs, outputs, params: (
         *_product_grad(F, ograds[0], inputs[0], inputs[1], params), ograds[0] * params['beta']),
@@ -190,7 +191,7 @@ def _syrk_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return (both[0] + both[1],)
 
 
-@register('_linalg_syrk', 'linalg_syrk', inputs=('A',), params={'transpose': Bool(False), 'alpha': Float(1.0)},
+@matrices('_linalg_syrk', 'linalg_syrk', inputs=('A',), params={'transpose': Bool(False), 'alpha': Float(1.0)},
           grad=_syrk_grad, samples=((((2, 3),), {}), (((2, 3),), {'transpose': True, 'alpha': 2.0})),
           rules=('ND-DOT-007',))
 def _syrk(xp: Any, A: Any, transpose: bool = False, alpha: float = 1.0) -> Any:
@@ -210,7 +211,7 @@ def _square(name: str, x: Any) -> None:
         raise MXNetError(f'Operator {name}: the input must be square matrices, got {shape_text(x.shape)}')
 
 
-@register('_linalg_potrf', 'linalg_potrf', inputs=('A',), samples=((('posdef:3',), {}),),
+@matrices('_linalg_potrf', 'linalg_potrf', inputs=('A',), samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_potrf_grad(F, ograds[0], outputs[0]),))
 def _potrf(xp: Any, A: Any) -> Any:
     """The lower Cholesky factor of positive definite matrices."""
@@ -236,7 +237,7 @@ def _tril_half(xp: Any, data: Any) -> Any:
     return xp.tril(data) * (1 - 0.5 * xp.eye(data.shape[-1], dtype=data.dtype))
 
 
-@register('_linalg_inverse', 'linalg_inverse', inputs=('A',), samples=((('posdef:3',), {}),),
+@matrices('_linalg_inverse', 'linalg_inverse', inputs=('A',), samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (-F.linalg_gemm2(
               F.linalg_gemm2(outputs[0], ograds[0], transpose_a=True), outputs[0], transpose_b=True),))
 def _inverse(xp: Any, A: Any) -> Any:
@@ -249,7 +250,7 @@ def _inverse(xp: Any, A: Any) -> Any:
                         (np.zeros(A.shape, A.dtype),)) from None
 
 
-@register('_linalg_potri', 'linalg_potri', inputs=('A',), samples=((('posdef:3',), {}),),
+@matrices('_linalg_potri', 'linalg_potri', inputs=('A',), samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_potri_grad(F, ograds[0], inputs[0]),))
 def _potri(xp: Any, A: Any) -> Any:
     """The inverse of a positive definite matrix from its lower Cholesky factor."""
@@ -291,7 +292,7 @@ def _trmm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return F._triangle(ga, lower=p['lower']), gb
 
 
-@register('_linalg_trmm', 'linalg_trmm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trmm_grad, samples=(
+@matrices('_linalg_trmm', 'linalg_trmm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trmm_grad, samples=(
     (((3, 3), (3, 2)), {'alpha': 2.0}), (((3, 3), (2, 3)), {'rightside': True, 'transpose': True}),
     (((3, 3), (3, 2)), {'transpose': True, 'lower': False}), (((3, 3), (2, 3)), {'rightside': True})))
 def _trmm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = False, lower: bool = True,
@@ -313,7 +314,7 @@ def _trsm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return F._triangle(-ga, lower=p['lower']), gb * p['alpha']
 
 
-@register('_linalg_trsm', 'linalg_trsm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trsm_grad, samples=(
+@matrices('_linalg_trsm', 'linalg_trsm', inputs=('A', 'B'), params=_TRIANGULAR, grad=_trsm_grad, samples=(
     (('posdef:3', (3, 2)), {'alpha': 2.0}), (('posdef:3', (2, 3)), {'rightside': True, 'transpose': True}),
     (('posdef:3', (3, 2)), {'transpose': True, 'lower': False}), (('posdef:3', (2, 3)), {'rightside': True})))
 def _trsm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = False, lower: bool = True,
@@ -327,7 +328,7 @@ def _trsm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = Fa
     return xp.linalg.solve(factor, scaled)
 
 
-@register('_linalg_sumlogdiag', 'linalg_sumlogdiag', inputs=('A',), samples=((('posdef:3',), {}),),
+@matrices('_linalg_sumlogdiag', 'linalg_sumlogdiag', inputs=('A',), samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_sumlogdiag_grad(F, ograds[0], inputs[0]),))
 def _sumlogdiag(xp: Any, A: Any) -> Any:
     """The sum of the logarithms of the diagonal."""
@@ -342,7 +343,7 @@ def _sumlogdiag_grad(F: Any, og: Any, A: Any) -> Any:
     return F.linalg_makediag(F.broadcast_mul(inverse, spread))
 
 
-@register('_linalg_extractdiag', 'linalg_extractdiag', inputs=('A',), params={'offset': Int(0)},
+@matrices('_linalg_extractdiag', 'linalg_extractdiag', inputs=('A',), params={'offset': Int(0)},
           samples=((((3, 3),), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (F.linalg_makediag(ograds[0], offset=params['offset']),))
 def _extractdiag(xp: Any, A: Any, offset: int = 0) -> Any:
@@ -350,7 +351,8 @@ def _extractdiag(xp: Any, A: Any, offset: int = 0) -> Any:
     return xp.diagonal(A, offset, -2, -1).copy()
 
 
-@register('_linalg_makediag', 'linalg_makediag', inputs=('A',), params={'offset': Int(0)}, samples=((((2, 3),), {}),),
+@matrices('_linalg_makediag', 'linalg_makediag', ndim=1, inputs=('A',), params={'offset': Int(0)},
+          samples=((((2, 3),), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (F.linalg_extractdiag(ograds[0], offset=params['offset']),))
 def _makediag(xp: Any, A: Any, offset: int = 0) -> Any:
     """Square matrices with given diagonals."""
@@ -361,7 +363,7 @@ def _makediag(xp: Any, A: Any, offset: int = 0) -> Any:
     return result
 
 
-@register('_linalg_det', 'linalg_det', inputs=('A',), samples=((('posdef:3',), {}),),
+@matrices('_linalg_det', 'linalg_det', inputs=('A',), samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_det_grad(F, ograds[0] * outputs[0], inputs[0]),))
 def _det(xp: Any, A: Any) -> Any:
     """The determinant."""
@@ -374,7 +376,7 @@ def _det_grad(F: Any, weight: Any, A: Any) -> Any:
     return F.broadcast_mul(turned, F.reshape(weight, shape=(*A.shape[:-2], 1, 1)))
 
 
-@register('_linalg_slogdet', 'linalg_slogdet', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
+@matrices('_linalg_slogdet', 'linalg_slogdet', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_det_grad(F, ograds[1], inputs[0]),))
 def _slogdet(xp: Any, A: Any) -> Any:
     """The sign and the logarithm of the size of the determinant."""

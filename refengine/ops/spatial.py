@@ -52,6 +52,7 @@ def _bilinear_sampler(xp: Any, data: Any, grid: Any, cudnn_off: Any = None) -> A
 
 def _grid_infer(arrays: Any, params: dict[str, Any]) -> None:
     data = arrays[0]
+    require_float('GridGenerator', data)
     if params['transform_type'] == 'affine':
         if data.ndim != 2 or data.shape[1] != 6:
             raise MXNetError(f'Operator GridGenerator: for transform_type affine data should be (batch, 6), got '

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import MXNetError, shape_text
 from ..op import Bool, Int, register
+from ._matrices import matrices
 
 _PARAMS = {'offset': Int(0, 'the diagonal where the triangle begins'),
            'lower': Bool(True, 'which triangle, for offset 0')}
@@ -20,7 +21,7 @@ def _places(size: int, offset: int, lower: bool) -> tuple[np.ndarray, np.ndarray
     return np.tril_indices(size, offset)
 
 
-@register('_linalg_extracttrian', 'linalg_extracttrian', inputs=('A',), params=_PARAMS, samples=(
+@matrices('_linalg_extracttrian', 'linalg_extracttrian', inputs=('A',), params=_PARAMS, samples=(
     (((3, 3),), {}), (((3, 3),), {'offset': 1}), (((2, 3, 3),), {'offset': -1})),
     grad=lambda F, ograds, inputs, outputs, params: (F.linalg_maketrian(ograds[0], offset=params['offset'],
                                                                         lower=params['lower']),))
@@ -32,7 +33,7 @@ def _extracttrian(xp: Any, A: Any, offset: int = 0, lower: bool = True) -> Any:
     return A[..., rows, columns]
 
 
-@register('_linalg_maketrian', 'linalg_maketrian', inputs=('A',), params=_PARAMS, samples=(
+@matrices('_linalg_maketrian', 'linalg_maketrian', ndim=1, inputs=('A',), params=_PARAMS, samples=(
     (((6,),), {}), (((3,),), {'offset': 1}), (((2, 3),), {'lower': False})),
     grad=lambda F, ograds, inputs, outputs, params: (F.linalg_extracttrian(ograds[0], offset=params['offset'],
                                                                            lower=params['lower']),))
@@ -49,7 +50,7 @@ def _maketrian(xp: Any, A: Any, offset: int = 0, lower: bool = True) -> Any:
     return result
 
 
-@register('_linalg_gelqf', 'linalg_gelqf', inputs=('A',), num_outputs=2, samples=((((2, 3),), {}), (('posdef:2',), {})),
+@matrices('_linalg_gelqf', 'linalg_gelqf', inputs=('A',), num_outputs=2, samples=((((2, 3),), {}), (('posdef:2',), {})),
           grad=lambda F, ograds, inputs, outputs, params: (_gelqf_grad(F, ograds, outputs),))
 def _gelqf(xp: Any, A: Any) -> Any:
     """The factors Q (orthonormal rows) and L (lower triangle) with A = L Q."""
@@ -75,7 +76,7 @@ def _strict_lower(xp: Any, data: Any) -> Any:
     return xp.tril(data, -1)
 
 
-@register('_linalg_syevd', 'linalg_syevd', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
+@matrices('_linalg_syevd', 'linalg_syevd', inputs=('A',), num_outputs=2, samples=((('posdef:3',), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (_syevd_grad(F, ograds, outputs),))
 def _syevd(xp: Any, A: Any) -> Any:
     """Eigenvectors (as rows, the largest entry positive) and eigenvalues (ascending) of symmetric matrices."""
