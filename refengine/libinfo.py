@@ -1,8 +1,8 @@
 """Where the library is and what it was built with; the module itself can be called (rule GRAPH-OPATTR-005).
 
 >>> import refengine as mx
->>> 'openmp' in mx.libinfo()
-True
+>>> 'cudnn' in mx.libinfo()
+False
 """
 
 from __future__ import annotations

@@ -105,7 +105,8 @@ class FeedForward:
         return module
 
     def fit(self, X: Any, y: Any = None, eval_data: Any = None, eval_metric: Any = 'acc',
-            epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = 'local', logger: Any = None, work_load_list: Any = None,
+            epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = 'local',
+            logger: Any = None, work_load_list: Any = None,
             monitor: Any = None, eval_end_callback: Any = None, eval_batch_end_callback: Any = None) -> FeedForward:
         """Train; ``X`` is an array with labels ``y``, or an iterator."""
         data = self._iterator(X, y, True)

@@ -48,7 +48,8 @@ class BaseModule:
         return self._symbol
 
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
-             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None, grad_req: Any = 'write') -> None:
+             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
+             grad_req: Any = 'write') -> None:
         """Make executors for batches of these shapes."""
         raise NotImplementedError
 
@@ -177,7 +178,8 @@ class BaseModule:
             batch_end_callback: Any = None, kvstore: Any = 'local', optimizer: Any = 'sgd',
             optimizer_params: Any = (('learning_rate', 0.01),), eval_end_callback: Any = None,
             eval_batch_end_callback: Any = None, initializer: Any = None, arg_params: Any = None,
-            aux_params: Any = None, allow_missing: bool = False, force_rebind: bool = False, force_init: bool = False, begin_epoch: int = 0,
+            aux_params: Any = None, allow_missing: bool = False, force_rebind: bool = False,
+            force_init: bool = False, begin_epoch: int = 0,
             num_epoch: int | None = None, validation_metric: Any = None, monitor: Any = None,
             sparse_row_id_fn: Any = None) -> None:
         """Bind, initialise and train for ``num_epoch`` epochs; AssertionError without their number."""

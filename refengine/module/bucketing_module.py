@@ -59,7 +59,8 @@ class BucketingModule(BaseModule):
         return self._curr_module.label_shapes
 
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
-             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None, grad_req: Any = 'write') -> None:
+             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
+             grad_req: Any = 'write') -> None:
         """Bind the default bucket; the others are bound when their first batch comes."""
         if force_rebind:
             self._buckets, self.binded = {}, False

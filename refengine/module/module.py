@@ -44,7 +44,8 @@ class Module(BaseModule):
                                       (self._state_names, 'state', True), (self._fixed, 'fixed_param', True)):
             for name in names:
                 if name not in arguments:
-                    text = (f"You created Module with Module(..., {what}_names={names}) but input with name '{name}' is "
+                    text = (f"You created Module with Module(..., {what}_names={names}) but input with name "
+                            f"'{name}' is "
                             f'not found in symbol.list_arguments(). Did you mean one of:\n\t'
                             + '\n\t'.join(arguments))
                     if required:
@@ -144,7 +145,8 @@ class Module(BaseModule):
     # ---- getting ready -----------------------------------------------------------------------------------------
 
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
-             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None, grad_req: Any = 'write') -> None:
+             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
+             grad_req: Any = 'write') -> None:
         """Make executors; ValueError when the names of the shapes are not those of the data."""
         if force_rebind:
             self._group, self.binded = None, False

@@ -60,7 +60,8 @@ class SequentialModule(BaseModule):
         return self._modules[-1].output_shapes
 
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
-             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None, grad_req: Any = 'write') -> None:
+             inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
+             grad_req: Any = 'write') -> None:
         """Bind every module with the shapes that those before it give."""
         if self.binded and not force_rebind:
             self.logger.warning('Already bound, ignoring bind()')

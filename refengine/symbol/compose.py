@@ -99,7 +99,8 @@ def call(op: Operator, hint: str, inputs: Sequence[Symbol | None], given: Mappin
     for value in scope.values():
         if not isinstance(value, str):
             raise ValueError('Attributes need to be string')
-    attrs.update(_stored(scope))
+    known = operator_attributes.registered.get(op.name, {})
+    attrs.update({f'__{key}__' if key in known else key: value for key, value in _stored(scope).items()})
     own: dict[str, str] = {}
     extra: dict[str, Any] = {}
     for key, value in given.items():

@@ -10,7 +10,13 @@ from . import functions as _functions
 _PREFIXES = ('_contrib_',)
 
 
+_LOOPS = ('foreach', 'while_loop', 'cond')
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LOOPS:
+        from . import control_flow
+        return getattr(control_flow, name)
     for prefix in _PREFIXES:
         op = _registry.get(prefix + name)
         if op is not None:
@@ -20,4 +26,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})
+    return sorted({*globals(), *_LOOPS, *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})

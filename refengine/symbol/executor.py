@@ -33,8 +33,10 @@ class Executor:
     >>> a, b = mx.sym.var('a'), mx.sym.var('b')
     >>> e = mx.sym.make_loss((a + b) * a).simple_bind(mx.cpu(), a=(1,), b=(1,))
     >>> e.copy_params_from({'a': mx.nd.array([2.]), 'b': mx.nd.array([3.])})
-    >>> e.forward(is_train=True)[0].asscalar(), e.backward(), e.grad_dict['a'].asscalar()
-    (10.0, None, 7.0)
+    >>> e.forward(is_train=True)[0].asnumpy().tolist()
+    [10.0]
+    >>> e.backward(); e.grad_dict['a'].asnumpy().tolist()
+    [7.0]
     """
 
     def __init__(self, symbol: Symbol, ctx: Any, args: Sequence[Any], grads: Sequence[Any], words: Sequence[str],

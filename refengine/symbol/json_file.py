@@ -24,6 +24,8 @@ def dump(symbol: Symbol, remove_amp_cast: bool = True) -> str:
     pointers = [0]
     blocks = []
     for node in nodes:
+        if 'runner' in node.params:
+            raise MXNetError(f'{node.name}: a graph with loops or branches cannot be written to a file')
         count = 1 if node.op is None else release_names.OUTPUTS.get(node.op.name, node.visible)
         pointers.append(pointers[-1] + count)
         states = node.states()

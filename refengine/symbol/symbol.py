@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -103,7 +104,10 @@ class Symbol:
 
     def list_arguments(self) -> list[str]:
         """The names of the inputs, depth first, without auxiliary states (rule GRAPH-SYM-001)."""
-        return [node.name for node in self._variables()[0]]
+        found = [node.name for node in self._variables()[0]]
+        if len(set(found)) != len(found):
+            _twice(found, 'arguments')
+        return found
 
     def list_auxiliary_states(self) -> list[str]:
         """The names of inputs that operators keep their state in."""
@@ -318,4 +322,16 @@ def Group(symbols: Iterable[Symbol]) -> Symbol:
     symbols = list(symbols)
     if not symbols or any(not isinstance(item, Symbol) for item in symbols):
         raise TypeError('Expected a list of symbols as input')
-    return Symbol([entry for item in symbols for entry in item._entries])
+    group = Symbol([entry for item in symbols for entry in item._entries])
+    heads = dict.fromkeys(group._entries)
+    found = [node.output_names()[index] for node, index in heads]
+    if len(set(found)) != len(found):
+        _twice(found, 'outputs')
+    return group
+
+
+def _twice(found: Sequence[str], what: str) -> None:
+    """Warn about names that several nodes have, which no dict can tell apart (rule GRAPH-SYM-010)."""
+    names = sorted({name for name in found if found.count(name) > 1})
+    warnings.warn(f'several nodes of one graph have the same name; {what} that occur twice: {", ".join(names)}',
+                  stacklevel=3)

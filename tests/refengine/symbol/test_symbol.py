@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,7 +236,7 @@ class TestExecutor:
         assert (mixed.grad_dict['a'].asscalar(), mixed.grad_dict['b'].asscalar()) == (14, 2)
 
     def test_errors(self) -> None:
-        c = (var('a') + var('b')) * var('a')
+        c = var('a') + var('b')
         with pytest.raises(ValueError, match='key `b` is missing in `args`'):
             c.bind(mx.cpu(), {'a': mx.nd.ones(1)})
         executor = mx.sym.FullyConnected(var('a'), num_hidden=2, name='fc').simple_bind(mx.cpu(), a=(2, 3))
@@ -335,9 +335,53 @@ def test_gradient_of_every_head_is_summed() -> None:
 
 
 def test_names_twice_in_one_graph() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
+    with pytest.warns(UserWarning, match='same name.*: z'):
         assert (var('z') + var('z')).list_arguments() == ['z', 'z']
+    x = var('x')
+    with pytest.warns(UserWarning, match='q_output'):
+        mx.sym.Group([mx.sym.exp(x, name='q'), mx.sym.sin(x, name='q')])
+
+
+def test_loops_and_branches() -> None:
+    x, s, w = var('x'), var('s'), var('w')
+    outs, last = mx.sym.contrib.foreach(lambda item, state: (item * w + state, item * w + state), x, s)
+    both = mx.sym.Group([mx.sym.make_loss(outs), last])
+    arrays = {'x': mx.nd.array([[1.], [2.], [3.]]), 's': mx.nd.zeros(1), 'w': mx.nd.array([2.])}
+    grads = {name: mx.nd.zeros(a.shape) for name, a in arrays.items()}
+    executor = both.bind(mx.cpu(), arrays, grads)
+    for _ in range(2):
+        found = executor.forward(is_train=True)
+        assert [f.asnumpy().ravel().tolist() for f in found] == [[2, 6, 12], [12]]
+        executor.backward([mx.nd.ones((3, 1)), mx.nd.zeros(1)])
+        assert grads['w'].asscalar() == 1 + 3 + 6
+        assert grads['x'].asnumpy().ravel().tolist() == [6, 4, 2]
+    i, total = var('i'), var('total')
+    outs, (_, end) = mx.sym.contrib.while_loop(lambda i, t: i < 3, lambda i, t: (t + i, [i + 1, t + i]), [i, total], 5)
+    rows, end_value = mx.sym.Group([outs, end]).eval(i=mx.nd.zeros(1), total=mx.nd.zeros(1))
+    assert rows.asnumpy().ravel().tolist() == [0, 1, 3, 0, 0]
+    assert end_value.asscalar() == 3
+    either = mx.sym.contrib.cond(mx.sym.sum(x) > 0, lambda: x * 2, lambda: -x)
+    for value in (3.0, -3.0):
+        assert either.eval(x=mx.nd.array([value]))[0].asscalar() == (6 if value > 0 else 3)
+    with pytest.raises(mx.MXNetError, match='cannot be written'):
+        either.tojson()
+
+
+def test_loops_in_a_hybridized_block() -> None:
+    class Sums(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return F.contrib.foreach(lambda item, state: (item + state, item + state), x, F.zeros((1,)))[0]
+
+    net = Sums()
+    x = mx.nd.array([[1.], [2.], [3.]])
+    x.attach_grad()
+    for active in (False, True, True):
+        net.hybridize(active)
+        with mx.autograd.record():
+            y = net(x)
+        y.backward()
+        assert y.asnumpy().ravel().tolist() == [1, 3, 6]
+        assert x.grad.asnumpy().ravel().tolist() == [3, 2, 1]
 
 
 def test_library() -> None:
