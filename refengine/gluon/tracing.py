@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 from .. import autograd, dispatch, name, random, tape
 from ..base import MXNetError
 from ..graph.node import Node
+from ..graph.tape_reader import NotAnOperator, TapeReader
 from ..ndarray import NDArray, arithmetic
-from ..op import Operator
 from .structure import Form, flatten
 
 
@@ -229,9 +230,11 @@ def with_arrays(block: Any, args: Sequence[Any], arrays: Sequence[NDArray], form
             parameter._data = data
         generator.bit_generator.state = before
     heads, out_form = flatten(result, lambda x: isinstance(x, NDArray), 'output')
-    reader = _Reader(leaves, marks)
-    entries = [reader.entry(head) for head in heads]
-    return Trace(inputs, reader.parameters, entries, out_form, reader.constants, recorder.by_shape,
+    variables = _Leaves(leaves, marks)
+    count = itertools.count()
+    reader = TapeReader(variables, lambda op: f'{op.name.lower().strip("_")}{next(count)}')
+    entries = [_result(reader, variables, head) for head in heads]
+    return Trace(inputs, variables.parameters, entries, out_form, variables.constants, recorder.by_shape,
                  mode.asked)
 
 
@@ -241,12 +244,11 @@ def _traced(array: NDArray) -> TracedArray:
     return result
 
 
-class NotCompiled(Exception):
-    """The forward pass calls something that is no operator and cannot be part of a graph."""
+NotCompiled = NotAnOperator
 
 
-class _Reader:
-    """Makes graph nodes of what a recorded forward pass left on the tape."""
+class _Leaves:
+    """The variables of a trace: its inputs, parameters, and arrays from outside."""
 
     def __init__(self, leaves: dict[int, Node], marks: Sequence[tuple[Any, Any]]) -> None:
         self.leaves = dict(leaves)
@@ -254,51 +256,19 @@ class _Reader:
         self.by_data = {id(a._data): p for p, a in marks}
         self.parameters: list[tuple[Node, Any]] = []
         self.constants: list[tuple[Node, Any]] = []
-        self.made: dict[int, Node] = {}
-        self.alive: list[Any] = []
 
-    def entry(self, head: Any) -> tuple[Node, int]:
-        """The graph entry of a result."""
-        behind = head._node
-        if behind is None:
-            found = self.by_data.get(id(head._data))
-            if found is None:
-                raise MXNetError('output_arrays for GetDeferredComputeSymbol must have a deferred compute history: a '
-                                 'result of the traced forward pass does not come from its inputs by operators')
-            return self._parameter(found), 0
-        return self._walk(behind)
-
-    def _walk(self, start: Any) -> tuple[Node, int]:
-        order: list[Any] = []
-        seen: set[int] = set()
-        stack = [_call(start)]
-        while stack:
-            call = stack.pop()
-            if id(call) in seen or isinstance(call, tape.Leaf):
-                continue
-            seen.add(id(call))
-            order.append(call)
-            stack += [_call(parent) for parent in call.parents if parent is not None]
-        for call in sorted(order, key=lambda c: c.sequence):
-            if id(call) not in self.made:
-                self._node(call)
-        return self._entry(start, None)
-
-    def _entry(self, behind: Any, data: Any) -> tuple[Node, int]:
-        if behind is None:
-            found = self.by_data.get(id(data))
-            if found is not None:
-                return self._parameter(found), 0
-            node = Node(None, f'constant{len(self.constants)}')
-            self.constants.append((node, data))
-            return node, 0
-        if isinstance(behind, tape.Leaf):
-            if id(behind) in self.leaves:
-                return self.leaves[id(behind)], 0
-            if id(behind) in self.marks:
-                return self._parameter(self.marks[id(behind)]), 0
-            return self._entry(None, data)
-        return self.made[id(_call(behind))], getattr(behind, 'index', 0) if behind.__class__ is tape.Output else 0
+    def __call__(self, behind: Any, data: Any) -> Node:
+        if behind is not None and id(behind) in self.leaves:
+            return self.leaves[id(behind)]
+        parameter = self.marks.get(id(behind)) or self.by_data.get(id(data))
+        if parameter is not None:
+            return self._parameter(parameter)
+        for node, known in self.constants:
+            if known is data:
+                return node
+        node = Node(None, f'constant{len(self.constants)}')
+        self.constants.append((node, data))
+        return node
 
     def _parameter(self, parameter: Any) -> Node:
         for node, known in self.parameters:
@@ -308,23 +278,10 @@ class _Reader:
         self.parameters.append((node, parameter))
         return node
 
-    def _node(self, call: Any) -> None:
-        op = call.op
-        if not isinstance(op, Operator):
-            raise NotCompiled(getattr(op, 'name', str(op)))
-        self.alive.append(call)
-        params = {k: v for k, v in call.params.items() if k not in ('is_train', 'rng', 'ctx', 'out')}
-        inputs = [self._entry(parent, data) for parent, data in zip(call.parents, call.inputs, strict=True)]
-        attrs = {key: str(value) for key, value in params.items() if value != op.defaults.get(key, _NOTHING)}
-        if op.variadic:
-            attrs['num_args'] = str(len(inputs))
-        for key, value in op.defaults.items():
-            params.setdefault(key, value)
-        self.made[id(call)] = Node(op, f'{op.name.lower().strip("_")}{len(self.made)}', attrs, inputs, params)
 
-
-_NOTHING = object()
-
-
-def _call(behind: Any) -> Any:
-    return behind.node if behind.__class__ is tape.Output else behind
+def _result(reader: TapeReader, leaves: _Leaves, head: Any) -> tuple[Node, int]:
+    """The graph entry of a result; MXNetError for one that neither operators made nor a parameter is."""
+    if head._node is None and id(head._data) not in leaves.by_data:
+        raise MXNetError('output_arrays for GetDeferredComputeSymbol must have a deferred compute history: a result of '
+                         'the traced forward pass does not come from its inputs by operators')
+    return reader.entry(head._node, head._data)

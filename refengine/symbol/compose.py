@@ -144,6 +144,7 @@ def call(op: Operator, hint: str, inputs: Sequence[Symbol | None], given: Mappin
 def input_names(op: Operator, params: dict[str, Any], count: int) -> list[str]:
     """The names of an operator's inputs."""
     if op.name == 'Custom':
+        from ..ndarray import custom  # noqa: F401 - gives the record its way back
         made = params['call']
         return [*made.arguments, *made.aux]
     if op.variadic:

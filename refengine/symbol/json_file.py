@@ -144,6 +144,8 @@ def _node(block: Mapping[str, Any], nodes: list[Node], position: int) -> Node:
         attrs = {key: value for key, value in attrs.items()
                  if key in own or key[:2] == '__' or value not in release_names.NOTHING}
     node = Node(op, name, attrs, inputs)
+    if op.name == 'Custom':
+        from ..ndarray import custom  # noqa: F401 - gives the record its way back
     expected = op.input_count(node.params)
     if expected >= 0 and len(inputs) < expected:
         # Files before version 0.9 do not list auxiliary states.

@@ -22,14 +22,15 @@ FURTHER = {"conformance/cli/": {"perfsuite"}}
 
 #: What each package may import beside the standard library and our own: everything else has to be justified here.
 THIRD_PARTY = {
-    "refengine": {"numpy", "numba", "cupy", "PIL", "psutil"},
+    "refengine": {"numpy", "numba", "cupy", "PIL", "psutil", "graphviz"},
     "conformance": {"numpy", "click", "rich", "yaml", "jsonschema", "filelock", "platformdirs", "pytest", "hypothesis"},
     "perfsuite": {"numpy", "click", "rich", "pandas", "asv", "asv_runner", "threadpoolctl"},
     "reports": {"rich", "jinja2", "markupsafe", "jsonschema"},
 }
 
 #: Third-party modules of the reference engine that belong in one place -> that place.
-ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": "refengine/image/"}
+ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": "refengine/image/",
+           "graphviz": "refengine/visualization.py"}
 
 #: The layers of the reference engine, lowest first: a module imports from its own layer and those below it.
 LAYERS = (

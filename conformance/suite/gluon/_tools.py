@@ -6,6 +6,8 @@ In 1.x a hybrid block says ``hybrid_forward(self, F, x, **parameters)``; in 2.x,
 Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.17 only.
 """
 
+import re
+
 from conformance.suite import kit
 
 
@@ -117,13 +119,18 @@ def network(mx):
         return fill(net)
 
 
+def _by_number(item):
+    """Names in the order of their numbers: dense9_weight comes before dense10_weight."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", item[0])]
+
+
 def filled(mx, net, check, data=None):
     """The net with random parameters that depend on the case alone; *data* settles shapes that are open."""
     random = check.random()
     net.initialize()
     if data is not None:
         net(data)
-    for _, parameter in sorted(net.collect_params().items()):
+    for _, parameter in sorted(net.collect_params().items(), key=_by_number):
         parameter.set_data(kit.array(mx, random.uniform(0.5, 1.5, parameter.shape)))
     return net
 

@@ -327,3 +327,24 @@ def test_losses(make: Any) -> None:
     for value, gradient in found[1:]:
         assert np.array_equal(value, found[0][0])
         assert np.array_equal(gradient, found[0][1])
+
+
+@pytest.mark.parametrize('key', [0, slice(1, 3), (slice(None), 1), (Ellipsis, -1), (None, slice(None, None, 2)),
+                                 (slice(None), slice(1, None), 0), (1, None, Ellipsis)], ids=str)
+def test_basic_indexing_in_a_trace(key: Any, tmp_path: Any) -> None:
+    """It holds for other lengths of the axes, and files can name it."""
+    net = block(lambda F, x: x[key] * 1, 'forward')
+    for rows in (3, 4, 5):
+        x = mx.nd.array(np.random.RandomState(rows).rand(rows, 3, 2))
+        x.attach_grad()
+        for _ in range(2):
+            with autograd.record():
+                y = net(x)
+            y.backward()
+            assert np.array_equal(y.asnumpy(), x.asnumpy()[key])
+            expected = np.zeros(x.shape, 'float32')
+            expected[key] += 1
+            assert np.array_equal(x.grad.asnumpy(), expected)
+    assert net.traced == 1
+    files = net.export(f'{tmp_path}/m')
+    assert np.array_equal(gluon.SymbolBlock.imports(files[0], 'data', files[1])(x).asnumpy(), x.asnumpy()[key])
