@@ -33,7 +33,7 @@ _LAZY = {
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
     'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
-    'rnd': 'random', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
+    'rnd': 'random', 'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 
@@ -88,6 +88,9 @@ class _Engine(types.ModuleType):
 
 sys.modules[__name__].__class__ = _Engine
 
+if env.get('REFENGINE_DIAGNOSE'):
+    from . import diagnose
+    diagnose.install()
 if env.get('MXNET_PROFILER_AUTOSTART'):
     from .profiler import autostart
     autostart()

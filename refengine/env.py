@@ -46,6 +46,8 @@ declare('MXNET_ENGINE_TYPE', str, '',
         'Empty runs operators at the call and raises what they find at the next wait; NaiveEngine raises it at the '
         'call; ThreadedEngine and ThreadedEnginePerDevice run operators on a thread. Read at import.')
 declare('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN', int, 15, 'Operators in one bulk while training; never changes results.')
+declare('REFENGINE_DIAGNOSE', bool, False,
+        'Explain every uncaught error of the engine below its traceback. Read at import.')
 declare('REFENGINE_POOL_LIMIT_MB', int, 1024, 'Most memory, in MiB, that freed large buffers may keep for reuse.')
 declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic '
                                           'bodies only.')

@@ -1,0 +1,152 @@
+"""From an error to its diagnosis: the call that failed, its arrays, the layers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any
+
+from ..base import IN_GRAPH, MXNetError
+from ..dispatch import NDArray
+from ..engine import FailedArray
+from ..ndarray.arithmetic import INPLACE_RECORDED
+from ..op import Operator
+from ..tape import FREED, NOT_IN_GRAPH
+from . import gradients, layers, watching
+from .report import OK, PROBLEM, Diagnosis
+from .source import Place, labels, split
+
+_SHAPE_WORDS = ('broadcast', 'Incompatible attr', 'inferring shapes failed', 'shape error', 'Shape inconsistent',
+                'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape')
+
+
+def error(raised: BaseException | None = None) -> Diagnosis:
+    """What an error of the engine means, with the line that caused it and what to change.
+
+    Without argument it is the one that is being handled, or the last one that ended in the interactive interpreter.
+
+    >>> import refengine as mx
+    >>> q, k = mx.nd.ones((32, 64)), mx.nd.ones((32, 64))
+    >>> try:
+    ...     mx.nd.dot(q, k)
+    ... except mx.MXNetError as raised:
+    ...     print(mx.diagnose.error(raised).problems[0].change.splitlines()[0])
+    nd.dot(q, k, transpose_b=True)
+    """
+    raised = raised or sys.exc_info()[1] or getattr(sys, 'last_value', None)
+    if raised is None:
+        raise TypeError('diagnose.error expects an exception: none is being handled')
+    frame, place, inner = split(raised.__traceback__)
+    text = _first_line(raised)
+    origin = _origin(raised)
+    if origin is not None:
+        result = Diagnosis(f'{type(raised).__name__}: {text}', place)
+        result.add(1, 'origin', PROBLEM, f'the error came up while {origin.function} ran, and surfaced at a later wait',
+                   'MXNET_ENGINE_TYPE=NaiveEngine raises such errors at the call', origin.place)
+        return result
+    message = str(raised)
+    if NOT_IN_GRAPH[:40] in message or FREED[:40] in message or 'Cannot differentiate' in message:
+        return _of_graph(frame, place, inner, text)
+    op, arrays, params = _call(inner)
+    if IN_GRAPH[:40] in message or INPLACE_RECORDED[:40] in message:
+        return _of_write(frame, place, arrays, text)
+    if arrays and any(word in message for word in _SHAPE_WORDS):
+        names = labels(frame, place.expression if place else '', arrays)
+        return layers.examine(op or 'the call', arrays, names, params, place, text)
+    result = Diagnosis(f'{type(raised).__name__}: {text}', place)
+    for name, array in zip(labels(frame, place.expression if place else '', arrays), arrays):
+        result.add(1, 'arrays', OK, f'{name}: shape {array.shape}, {array.dtype.__name__}, on {array.context}')
+    return result
+
+
+def _first_line(raised: BaseException) -> str:
+    lines = [line.strip() for line in str(raised).splitlines() if line.strip()]
+    text = lines[0] if lines else type(raised).__name__
+    return text if len(text) <= 160 else text[:text.rfind(' ', 0, 160)] + ' ...'
+
+
+def _call(inner: Sequence[FrameType]) -> tuple[str, list[Any], dict[str, Any]]:
+    """The operator, the arrays and the parameters of the call that failed."""
+    op, arrays, params = '', [], {}
+    for frame in inner:
+        values = frame.f_locals
+        operator = values.get('op')
+        if isinstance(operator, Operator) and isinstance(values.get('inputs'), (list, tuple)):
+            inputs = [a for a in values['inputs'] if isinstance(a, NDArray)]
+            if inputs:
+                return operator.name, inputs, dict(values.get('params') or values.get('given') or {})
+        if not arrays:
+            found = [v for k, v in values.items() if isinstance(v, NDArray)]
+            found += [a for v in values.values() if isinstance(v, (list, tuple)) for a in v if isinstance(a, NDArray)]
+            if found:
+                op, arrays = frame.f_code.co_name, list(dict.fromkeys(found))
+    return op, arrays, params
+
+
+def _origin(raised: BaseException) -> watching.Event | None:
+    """The call whose late error this is, if calls were watched."""
+    if watching.current is None:
+        return None
+    for event in watching.current.events:
+        for output in event.outputs:
+            data = getattr(output, '_data', None)
+            if isinstance(data, FailedArray) and data.failure is not None and data.failure.error is raised:
+                return event
+    return None
+
+
+def _of_graph(frame: FrameType | None, place: Place | None, inner: Sequence[FrameType], text: str) -> Diagnosis:
+    heads: list[Any] = []
+    variables: list[Any] = []
+    for layer in inner:
+        if layer.f_code.co_name in ('gradients', 'backward', 'grad'):
+            given = layer.f_locals.get('heads', layer.f_locals.get('self'))
+            heads = [given] if isinstance(given, NDArray) else list(given or ())
+            wanted = layer.f_locals.get('variables')
+            variables = [wanted] if isinstance(wanted, NDArray) else list(wanted or ())
+    head = next((h for h in heads if h._node is None or not h._node.alive), heads[0] if heads else None)
+    variable = variables[0] if variables else None
+    arrays = [a for a in (variable, head) if a is not None]
+    label = dict(zip([id(a) for a in arrays], labels(frame, place.expression if place else '', arrays)))
+    return gradients.examine(variable, head, label, frame, place, text)
+
+
+def _of_write(frame: FrameType | None, place: Place | None, arrays: list[Any], text: str) -> Diagnosis:
+    names = labels(frame, place.expression if place else '', arrays)
+    result = Diagnosis(f'write to an array of the recorded graph\n  {text}', place)
+    target = names[0] if names else 'the array'
+    result.add(5, layers.TITLES[5], PROBLEM,
+               f'{target} is in the graph that is being recorded; a write would falsify gradients that need its value',
+               f'{target} = ...        # makes a new array, recorded like any other\n'
+               f'with autograd.pause(): ...        # or write behind the block of autograd.record()')
+    return result
+
+
+# ---- without asking ------------------------------------------------------------------------------------------------
+
+@contextmanager
+def explain() -> Iterator[None]:
+    """A block whose errors carry their diagnosis: it is shown below the traceback.
+
+    Also a decorator. Only errors of the engine are explained; they are raised as they are.
+    """
+    try:
+        yield
+    except MXNetError as raised:
+        if not any(note.startswith('diagnosis:') for note in getattr(raised, '__notes__', ())):
+            raised.add_note(f'diagnosis: {error(raised)}')
+        raise
+
+
+def install() -> None:
+    """Explain every uncaught error of the engine from now on, as REFENGINE_DIAGNOSE=1 does from the start."""
+    previous = sys.excepthook
+
+    def hook(kind: type[BaseException], raised: BaseException, traceback: TracebackType | None) -> None:
+        previous(kind, raised, traceback)
+        if isinstance(raised, MXNetError) and not getattr(raised, '__notes__', ()):
+            sys.stderr.write(f'\ndiagnosis: {error(raised)}\n')
+
+    sys.excepthook = hook
