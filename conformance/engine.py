@@ -32,6 +32,7 @@ CAPABILITIES: dict[str, str] = {
     "multi_gpu": "at least two gpu devices that are present and usable",
     "float16": "float16 arithmetic on the cpu",
     "symbol": "symbolic graphs: mx.sym, export and SymbolBlock",
+    "plot": "drawings of graphs: the Python package graphviz is there",
     "compression": "gradient compression of a store",
     "numpy_mode": "the numpy front ends mx.np and mx.npx and the switch between the two modes",
     "control": "control-flow operators: foreach, while_loop, cond",
@@ -46,12 +47,13 @@ CAPABILITIES: dict[str, str] = {
 }
 
 #: What a module that declares nothing is taken to be able to do: all that needs no hardware and no third package.
-ASSUMED = frozenset(CAPABILITIES) - {"gpu", "multi_gpu", "dist", "onnx", "horovod", "byteps"}
+ASSUMED = frozenset(CAPABILITIES) - {"plot", "gpu", "multi_gpu", "dist", "onnx", "horovod", "byteps"}
 
 #: How an engine is asked for what depends on the machine: capability -> expression over ``mx``.
 DETECTED: dict[str, str] = {
     "gpu": "mx.context.num_gpus() >= 1",
     "multi_gpu": "mx.context.num_gpus() >= 2",
+    "plot": "__import__('importlib.util').util.find_spec('graphviz') is not None",
 }
 
 _FIELDS = {

@@ -235,6 +235,10 @@ class NDArray:
                 dispatch.record(registry['_copyto'], {}, (self,), (self._data,), (other._data,), (other,), other._ctx)
             return other
         if isinstance(other, Context):
+            if engine.queue is not None and not (state.recording or other.is_gpu or self._ctx.is_gpu):
+                result = dispatch.invoke(registry['_copy'], (self,), {})        # queued (rule CTX-PERF-001)
+                result._ctx = other
+                return result
             if other.device_typeid != 2 and type(self._data) is np.ndarray:
                 data = storage.copy(self._data)
             else:

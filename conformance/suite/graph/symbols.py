@@ -251,7 +251,7 @@ def summary_of_a_graph(mx, check):
     check.contains(text, "Layer (type)", "Param #", "fc(FullyConnected)", "Total params: 16", doing="what is printed")
 
 
-@case("GRAPH-SYM-014")
+@case("GRAPH-SYM-014", needs=("plot",))
 def drawing_of_a_graph(mx, check):
     drawn = mx.viz.plot_network(mx.sym.exp(_tools.layer(mx), name="last"), shape={"a": (2, 3)})
     check.contains(drawn.source, "digraph", "fc", "last", doing="source of the drawing")
