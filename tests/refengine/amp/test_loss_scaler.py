@@ -222,3 +222,12 @@ def test_what_the_releases_have():
     assert scaler.loss_scale < 1
     with pytest.raises(IndexError):
         scaler.has_overflow([])
+
+
+def test_the_scale_of_a_trainer(monkeypatch):
+    monkeypatch.setattr(amp.amp, '_initialized', True)
+    trainer = Trainer([parameter([1.0])], 'sgd')
+    with pytest.raises(AttributeError, match='amp_loss_scale'):
+        trainer.amp_loss_scale
+    amp.init_trainer(trainer)
+    assert trainer.amp_loss_scale == 2 ** 16
