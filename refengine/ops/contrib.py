@@ -126,7 +126,24 @@ def _amp_multicast(xp: Any, *data: Any, num_outputs: int = 1, cast_narrow: bool 
     return tuple(x.astype(target) if x.dtype.kind == 'f' else x.copy() for x in data)
 
 
-@register('khatri_rao', variadic=True, inputs=('args',))
+def _khatri_rao_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, ...]:
+    rows, columns, count = [x.shape[0] for x in inputs], inputs[0].shape[1], len(inputs)
+    whole = F.reshape(ograds[0], shape=(*rows, columns))
+    wide = [F.reshape(x, shape=(*(rows[i] if i == j else 1 for j in range(count)), columns))
+            for i, x in enumerate(inputs)]
+    result = []
+    for i in range(count):
+        part = whole
+        for j in range(count):
+            if i != j:
+                part = F.broadcast_mul(part, wide[j])
+        axes = tuple(j for j in range(count) if j != i)
+        result.append(F.sum(part, axis=axes) if axes else F.reshape(part, shape=inputs[0].shape))
+    return tuple(result)
+
+
+@register('khatri_rao', variadic=True, inputs=('args',), grad=_khatri_rao_grad,
+          samples=((((2, 3), (4, 3)), {}), (((2, 2), (3, 2), (2, 2)), {})))
 def _khatri_rao(xp: Any, *args: Any) -> Any:
     """The Kronecker product of matrices, column by column."""
     result = args[0]

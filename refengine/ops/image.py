@@ -95,13 +95,13 @@ _WINDOW = {'x': Int(doc='left edge'), 'y': Int(doc='upper edge'), 'width': Int()
 @register('_image_crop', infer=_crop_infer, params=_WINDOW, samples=(
     (((3, 4, 2),), {'x': 1, 'y': 0, 'width': 2, 'height': 2}),),
           grad=lambda F, ograds, inputs, outputs, params: (
-              F._image_uncrop(ograds[0], like=tuple(inputs[0].shape), x=params['x'], y=params['y']),))
+              F._uncrop_image(ograds[0], like=tuple(inputs[0].shape), x=params['x'], y=params['y']),))
 def _crop(xp: Any, data: Any, x: int = 0, y: int = 0, width: int = 0, height: int = 0) -> Any:
     """A part of an image."""
     return data[..., y:y + height, x:x + width, :].copy()
 
 
-@register('_image_uncrop', params={'like': Shape(), 'x': Int(), 'y': Int()},
+@register('_uncrop_image', params={'like': Shape(), 'x': Int(), 'y': Int()},
           grad=lambda F, ograds, inputs, outputs, params: (F._image_crop(
               ograds[0], x=params['x'], y=params['y'], width=inputs[0].shape[-2], height=inputs[0].shape[-3]),))
 def _uncrop(xp: Any, data: Any, like: tuple[int, ...] = (), x: int = 0, y: int = 0) -> Any:

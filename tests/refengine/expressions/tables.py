@@ -17,6 +17,44 @@ odd = nd.array([0., -0.5, 0.5, 1, -1, float("nan"), float("inf"), -float("inf"),
 m2 = nd.array([[2., 7], [1, 1.5]])
 lower = nd.array([[2., 0], [1, 1.5]])
 
+C = nd.contrib
+
+
+def N(seed, *shape):
+    return nd.array(np.random.RandomState(seed).randn(*shape))
+
+
+def P(seed, *shape):
+    return nd.array(np.random.RandomState(seed).rand(*shape) + 0.3)
+
+
+def Z(seed, top, *shape, dtype='float32'):
+    return nd.array(np.random.RandomState(seed).randint(0, top, shape), dtype=dtype)
+
+
+def B(seed, *shape):
+    random = np.random.RandomState(seed)
+    corner = random.uniform(0, 0.6, shape + (2,))
+    return nd.array(np.concatenate([corner, corner + random.uniform(0.1, 0.4, shape + (2,))], -1))
+
+
+def D(seed, *shape):
+    boxes = B(seed, *shape).asnumpy()
+    random = np.random.RandomState(seed)
+    scores = random.permutation(boxes[..., 0].size).reshape(shape + (1,)) / 10.0 + 0.05
+    return nd.array(np.concatenate([random.randint(0, 2, shape + (1,)), scores, boxes], -1))
+
+
+def A(f, *xs):
+    for x in xs:
+        x.attach_grad()
+    with autograd.record():
+        ys = f(*xs)
+        ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+        total = sum((y * y).sum() for y in ys)
+    total.backward()
+    return ys + [x.grad for x in xs]
+
 
 def G(f, *xs):
     for x in xs:
@@ -132,6 +170,7 @@ def _gradients():
 
 def expressions() -> list[str]:
     """All expressions, each once."""
+    from .operators import OPERATORS
     from .plain import PLAIN
-    found = [*_arithmetic(), *_functions(), *_shapes(), *_indexing(), *_gradients(), *PLAIN]
+    found = [*_arithmetic(), *_functions(), *_shapes(), *_indexing(), *_gradients(), *PLAIN, *OPERATORS]
     return list(dict.fromkeys(found))
