@@ -195,7 +195,7 @@ class Function:
     """A differentiable function written in Python: define ``forward`` and ``backward`` on NDArrays.
 
     Calling an instance while recording puts it on the tape as one operator (AUTOGRAD-FUNC-001); an instance can be
-    called once.
+    called once. With ``create_graph`` the calls of ``backward`` are recorded, so that it is differentiated again.
     """
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ def _function_backward(function: Function, described: list[Any], shapes: list[An
             if recorded and gradient is not None:
                 array._node = gradient._node
             wrapped.append(array)
-        previous = set_recording(False)
+        previous = set_recording(recorded)      # under create_graph what backward does is differentiated again
         try:
             result = function.backward(*wrapped)
             result = list(result) if isinstance(result, (list, tuple)) else [result]
