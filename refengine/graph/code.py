@@ -99,7 +99,7 @@ class Compiled:
         self._names: dict[str, Any] = {'copy': _copy}
         self._program = program
         self._seen = seen
-        self._write(is_train, ctx, xp, planned)
+        self._write(is_train, ctx, xp, planned and xp is np)      # devices have a pool of their own
         source = '\n'.join(self._lines)
         scope = dict(self._names)
         exec(compile(source, '<graph>', 'exec'), scope)  # the text above holds numbers of slots, nothing from outside
