@@ -105,7 +105,7 @@ def _index_copy(xp: Any, old_tensor: Any, index_vector: Any, new_tensor: Any) ->
                                                           'equal_nan': Bool(True)}, rules=('ND-CONTRIB-002',))
 def _allclose(xp: Any, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = True) -> Any:
     """1 if all elements are close, else 0, as uint8."""
-    return xp.asarray([xp.allclose(a, b, rtol, atol, equal_nan)], dtype=np.uint8)
+    return xp.asarray(xp.allclose(a, b, rtol, atol, equal_nan), dtype=np.uint8)
 
 
 def _diag_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
