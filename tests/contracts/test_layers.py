@@ -45,10 +45,10 @@ LAYERS = (
         {
             "initializer", "optimizer", "lr_scheduler", "kvstore", "compression", "gluon", "metric", "amp",
             "quantization", "io", "recordio", "image", "profiler", "operator", "callback", "monitor", "visualization",
-            "contrib", "distributed", "launch", "module", "model", "library",
+            "contrib", "distributed", "launch", "native", "module", "model", "library",
         },
     ),
-    ("outside", {"compat", "runtime", "test_utils", "libinfo", "__init__", "__main__"}),
+    ("outside", {"compat", "runtime", "test_utils", "diagnose", "libinfo", "__init__", "__main__"}),
 )  # fmt: skip
 
 #: Imports inside functions that point upwards, each with its reason.

@@ -105,7 +105,8 @@ say("table", None if error(profiler.dumps) else json.loads(profiler.dumps(format
 
 @case("PROF-OBJ-008")
 def scopes_join(mx, check):
-    with kit.legacy_mode(mx), mx.profiler.scope("a") as outer:
+    # 2.0.0b1 stays in the scope of an update that failed, so the outer one must not build on what is there.
+    with kit.legacy_mode(mx), mx.profiler.scope("a", append_mode=False) as outer:
         with mx.profiler.scope("b:") as inner, mx.profiler.scope("c", append_mode=False) as alone:
             check.equal((outer, inner, alone), ("a:", "a:b:", "c:"), "names of the scopes")
         with mx.profiler.scope("d") as later:

@@ -228,6 +228,6 @@ def test_the_scale_of_a_trainer(monkeypatch):
     monkeypatch.setattr(amp.amp, '_initialized', True)
     trainer = Trainer([parameter([1.0])], 'sgd')
     with pytest.raises(AttributeError, match='amp_loss_scale'):
-        trainer.amp_loss_scale
+        _ = trainer.amp_loss_scale
     amp.init_trainer(trainer)
     assert trainer.amp_loss_scale == 2 ** 16
