@@ -97,6 +97,28 @@ def small_chain_backward(torch, elements):
     return Workload(call, verify)
 
 
+@baseline("torch", "small_record_backward")
+def small_record_backward(torch, elements):
+    """One addition with autograd and its backward pass."""
+    a, b = np.arange(elements, dtype="float32"), np.linspace(1, 2, elements).astype("float32")
+    x, y = torch.tensor(a, requires_grad=True), torch.tensor(b)
+    ones = torch.ones(elements)
+
+    def step():
+        x.grad = None
+        (x + y).backward(ones)
+
+    def call():
+        for _ in range(dispatch.REPEATS):
+            step()
+
+    def verify():
+        step()
+        np.testing.assert_array_equal(x.grad.numpy(), np.ones(elements))
+
+    return Workload(call, verify)
+
+
 @baseline("torch", "copyto")
 def copyto(torch, kilobytes):
     """``target.copy_(source)``."""
