@@ -32,7 +32,7 @@ CAPABILITIES: dict[str, str] = {
     "multi_gpu": "at least two gpu devices that are present and usable",
     "float16": "float16 arithmetic on the cpu",
     "symbol": "symbolic graphs: mx.sym, export and SymbolBlock",
-    "plot": "drawings of graphs: the Python package graphviz is there",
+    "plot": "drawings of graphs: mx.viz, and the Python package graphviz is there",
     "compression": "gradient compression of a store",
     "numpy_mode": "the numpy front ends mx.np and mx.npx and the switch between the two modes",
     "control": "control-flow operators: foreach, while_loop, cond",
@@ -53,7 +53,7 @@ ASSUMED = frozenset(CAPABILITIES) - {"plot", "gpu", "multi_gpu", "dist", "onnx",
 DETECTED: dict[str, str] = {
     "gpu": "mx.context.num_gpus() >= 1",
     "multi_gpu": "mx.context.num_gpus() >= 2",
-    "plot": "__import__('importlib.util').util.find_spec('graphviz') is not None",
+    "plot": "hasattr(mx, 'viz') and __import__('importlib.util').util.find_spec('graphviz') is not None",
 }
 
 _FIELDS = {
