@@ -159,11 +159,11 @@ def _submit(op: Operator, inputs: Sequence[Any], params: dict[str, Any], ctx: An
     pendings = [Pending(task, shape, dtype) for shape, dtype in known]
     for index in op.mutates:
         _writes(task, arrays[index])
+    queue.put(task, engine.hold())      # first of all: who watches arrays being made may ask for their values
     cls = type(inputs[0]) if inputs else dispatch.NDArray
     results = [dispatch.wrap(p, ctx, cls) for p in pendings[:len(shapes)]]
     if recording and inputs:
         dispatch.record(op, call, inputs, arrays, pendings, results, ctx)
-    queue.put(task, engine.hold())
     return results[0] if len(results) == 1 else results
 
 
@@ -198,7 +198,7 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
     nodes, leaves, chain = tape._reachable(entries)
     leaves = [leaf for leaf in leaves if leaf.kind == tape.LEAF]
     given = head_grads or [None] * len(heads)
-    if not leaves or any(n.op.backward is not None or n.ctx.is_gpu for n in nodes) or any(
+    if not leaves or any(type(n.op) is not Operator or n.op.backward is not None or n.ctx.is_gpu for n in nodes) or any(
             g is not None and (g.shape != h.shape or g.dtype != h.dtype) for g, h in zip(given, heads)) or any(
             np.dtype(leaf.grad.dtype) != leaf.dtype for leaf in leaves):
         return False
