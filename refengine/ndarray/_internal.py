@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..op import registry as _registry
+from ..name_space import operators as _operators
 from . import functions as _functions
 
-_PREFIXES = ('',)
-
-
-def __getattr__(name: str) -> Any:
-    for prefix in _PREFIXES:
-        op = _registry.get(prefix + name)
-        if op is not None:
-            value = globals()[name] = _functions.make(op, name)
-            return value
-    raise _functions.missing(__name__, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})
+__getattr__, __dir__ = _operators(globals(), _functions.make, ('',))

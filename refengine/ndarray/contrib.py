@@ -8,11 +8,10 @@ from typing import Any
 
 from .. import dispatch
 from ..base import MXNetError, numeric_types
+from ..name_space import operators as _operators
 from ..op import registry as _registry
 from . import functions as _functions
 from .ndarray import NDArray
-
-_PREFIXES = ('_contrib_',)
 
 
 def _flatten(value: Any, what: str) -> tuple[list[Any], Any]:
@@ -215,17 +214,9 @@ backward_index_copy = _not_callable('backward_index_copy', 4)
 backward_quadratic = _not_callable('backward_quadratic', 2)
 
 
-def __getattr__(name: str) -> Any:
-    if name == 'uniform':
-        from .random import uniform
-        return uniform
-    for prefix in _PREFIXES:
-        op = _registry.get(prefix + name)
-        if op is not None:
-            value = globals()[name] = _functions.make(op, name)
-            return value
-    raise _functions.missing(__name__, name)
+def _uniform() -> Any:
+    from .random import uniform
+    return uniform
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), 'uniform', *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})
+__getattr__, __dir__ = _operators(globals(), _functions.make, ('_contrib_',), {'uniform': _uniform})

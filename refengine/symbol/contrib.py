@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..op import registry as _registry
+from ..name_space import operators as _operators
 from . import functions as _functions
 
-_PREFIXES = ('_contrib_',)
 
-
-_LOOPS = ('foreach', 'while_loop', 'cond')
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LOOPS:
+def _loop(name: str) -> Callable[[], Any]:
+    def load() -> Any:
         from . import control_flow
         return getattr(control_flow, name)
-    for prefix in _PREFIXES:
-        op = _registry.get(prefix + name)
-        if op is not None:
-            value = globals()[name] = _functions.make(op, name)
-            return value
-    raise _functions.missing(__name__, name)
+
+    return load
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LOOPS, *(n[len(p):] for p in _PREFIXES for n in _registry if n.startswith(p))})
+__getattr__, __dir__ = _operators(globals(), _functions.make, ('_contrib_',),
+                                  {name: _loop(name) for name in ('foreach', 'while_loop', 'cond')})

@@ -36,7 +36,7 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 LAYERS = (
     ("ground", {"base", "env", "registry", "util"}),
     ("device", {"context", "device", "memory", "storage"}),
-    ("operators", {"fields", "op", "ops", "samples"}),
+    ("operators", {"fields", "op", "ops", "samples", "name_space"}),
     ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels", "lazy", "threaded"}),
     ("graphs", {"graph"}),
     ("front ends", {"ndarray", "numpy", "symbol", "attribute", "name"}),
