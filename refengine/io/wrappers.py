@@ -9,7 +9,28 @@ from typing import Any
 from .base import DataBatch, DataDesc, DataIter
 
 
-class ResizeIter(DataIter):
+class _HoldsBatch(DataIter):
+    """An iterator that keeps the batch which it gave last."""
+
+    current_batch: DataBatch | None = None
+
+    def getdata(self) -> Any:
+        """The data of the batch."""
+        assert self.current_batch is not None
+        return self.current_batch.data
+
+    def getlabel(self) -> Any:
+        """The labels of the batch."""
+        assert self.current_batch is not None
+        return self.current_batch.label
+
+    def getpad(self) -> int:
+        """How many samples only fill the batch."""
+        assert self.current_batch is not None
+        return self.current_batch.pad or 0
+
+
+class ResizeIter(_HoldsBatch):
     """A given number of batches per epoch, from an iterator that is begun again as often as needed."""
 
     def __init__(self, data_iter: DataIter, size: int, reset_internal: bool = True) -> None:
@@ -18,7 +39,7 @@ class ResizeIter(DataIter):
         self.size = size
         self.reset_internal = reset_internal
         self.cur = 0
-        self.current_batch: DataBatch | None = None
+        self.current_batch = None
         for name in ('provide_data', 'provide_label', 'default_bucket_key'):
             if hasattr(data_iter, name):
                 setattr(self, name, getattr(data_iter, name))
@@ -41,28 +62,13 @@ class ResizeIter(DataIter):
         self.cur += 1
         return True
 
-    def getdata(self) -> Any:
-        """The data of the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.data
-
-    def getlabel(self) -> Any:
-        """The labels of the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.label
-
     def getindex(self) -> Any:
         """The numbers of the samples."""
         assert self.current_batch is not None
         return self.current_batch.index
 
-    def getpad(self) -> int:
-        """How many samples only fill the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.pad or 0
 
-
-class PrefetchingIter(DataIter):
+class PrefetchingIter(_HoldsBatch):
     """Reads one batch ahead of its reader, in a thread; several iterators are joined batch by batch."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
@@ -70,7 +76,7 @@ class PrefetchingIter(DataIter):
         assert self.iters, 'at least one iterator is needed'
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
-        self.current_batch: DataBatch | None = None
+        self.current_batch = None
         self._start()
 
     def _described(self, what: str, names: Any) -> list[DataDesc]:
@@ -149,18 +155,3 @@ class PrefetchingIter(DataIter):
             assert self.current_batch is not None
             return self.current_batch
         raise StopIteration
-
-    def getdata(self) -> Any:
-        """The data of the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.data
-
-    def getlabel(self) -> Any:
-        """The labels of the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.label
-
-    def getpad(self) -> int:
-        """How many samples only fill the batch."""
-        assert self.current_batch is not None
-        return self.current_batch.pad or 0

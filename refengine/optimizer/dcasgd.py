@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ndarray as nd
 from ..ops import update_rules as rules
 from .optimizer import DefaultRate, register
 from .rule_optimizer import Rule, RuleOptimizer
@@ -26,10 +25,7 @@ class DCASGD(RuleOptimizer):
         self.lamda = lamda
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        momentum = None
-        if self.momentum != 0.0:
-            momentum = nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
-        return momentum, weight.copy()
+        return self._momentum_state(weight), weight.copy()
 
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         return rules.dcasgd, (lr, wd, rescale, clip, self.momentum, self.lamda)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import device
-from .. import ndarray as nd
 from ..ops import update_rules as rules
 from . import apply
 from .optimizer import ONE_AT_A_TIME, DefaultRate, aggregation_size, register
@@ -44,9 +43,7 @@ class LARS(RuleOptimizer):
         self.momentum_correction = momentum_correction
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        if self.momentum == 0.0:
-            return None
-        return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
+        return self._momentum_state(weight)
 
     def _corrected_momentum(self, index: Any) -> float:
         """Momentum times the ratio of the rate now to the rate at the index' last update."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from .. import ndarray as nd
 from . import apply
 from .optimizer import Optimizer
 
@@ -32,6 +33,12 @@ class RuleOptimizer(Optimizer):
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         """The rule for one update of a weight and its scalars; called after the update was counted."""
         raise NotImplementedError
+
+    def _momentum_state(self, weight: Any) -> Any:
+        """Zeros like the weight, or None for an optimizer whose ``momentum`` is 0."""
+        if self.momentum == 0.0:
+            return None
+        return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
 
     def _states(self, state: Any) -> Sequence[Any]:
         """The arrays that the rule takes, from what ``create_state`` gave."""

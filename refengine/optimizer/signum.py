@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ndarray as nd
 from ..ops import update_rules as rules
 from .optimizer import DefaultRate, register
 from .rule_optimizer import Rule, RuleOptimizer
@@ -25,9 +24,7 @@ class Signum(RuleOptimizer):
         self.wd_lh = wd_lh
 
     def create_state(self, index: Any, weight: Any) -> Any:
-        if self.momentum == 0.0:
-            return None
-        return nd.zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
+        return self._momentum_state(weight)
 
     def _rule(self, index: Any, lr: float, wd: float, rescale: float, clip: float | None) -> Rule:
         if self.momentum == 0.0:
