@@ -40,14 +40,14 @@ class WrongResult(AssertionError):
 
 class Record(object):
     """One benchmark: ``name``, ``family``, ``unit``, ``amount(**size)`` of units per call, ``sizes`` (label -> keyword
-    arguments), the ``quick`` size, the engines' builders and what the engine must be capable of (``needs``)."""
+    arguments), the ``quick`` size, and the builders for engines and baselines."""
 
-    def __init__(self, function, family, unit, amount, sizes, quick, needs):
+    def __init__(self, function, family, unit, amount, sizes, quick):
         if family not in FAMILIES or unit not in UNITS or quick not in sizes:
             raise ValueError("record %s: unknown family %r, unit %r or quick size %r" % (
                 function.__name__, family, unit, quick))
         self.name, self.family, self.unit = function.__name__, family, unit
-        self._amount, self.sizes, self.quick, self.needs = amount, sizes, quick, tuple(needs)
+        self._amount, self.sizes, self.quick = amount, sizes, quick
         self.doc = (function.__doc__ or "").strip()
         self.builders = {"mx": function}
 
@@ -63,13 +63,13 @@ class Record(object):
 REGISTRY: Dict[str, Any] = {}
 
 
-def record(family, unit, amount, sizes, quick, needs=()):
+def record(family, unit, amount, sizes, quick):
     """Register the decorated function as a benchmark record."""
 
     def register(function):
         if function.__name__ in REGISTRY:
             raise ValueError("benchmark %s is defined twice" % function.__name__)
-        REGISTRY[function.__name__] = Record(function, family, unit, amount, sizes, quick, needs)
+        REGISTRY[function.__name__] = Record(function, family, unit, amount, sizes, quick)
         return function
 
     return register
