@@ -78,6 +78,8 @@ def plan(graph: Any, shapes: Mapping[str, Sequence[int]], dtypes: Mapping[str, A
             from ..base import MXNetError
             raise MXNetError(f"a memory plan needs the shape of '{node.name}', known is {shape or ()}")
         described[slot] = (shape, kinds[id(node)][0])
+    if program.open:
+        program = program.closed(*zip(*[described[slot] for slot in program.inputs], strict=True))
     for step in program.steps:
         found = outputs(step.op, step.params, [described[s][0] for s in step.inputs if s is not None],
                         [described[s][1] for s in step.inputs if s is not None], train)

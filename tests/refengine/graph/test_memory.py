@@ -81,6 +81,14 @@ def test_switches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert allocated() == 8
 
 
+def test_sources_whose_shape_follows_from_the_inputs() -> None:
+    cell = mx.gluon.rnn.LSTMCell(8, input_size=4)
+    outputs, _ = cell.unroll(3, mx.sym.var('x'), layout='NTC', merge_outputs=True)
+    found = plan(outputs, {'x': (2, 3, 4)}, train=True)
+    assert overlapping(found) == []
+    assert found.planned_bytes < found.unplanned_bytes
+
+
 def test_unknown_shapes() -> None:
     with pytest.raises(mx.MXNetError, match="needs the shape of 'x'"):
         plan(mlp(1, 4), {})
