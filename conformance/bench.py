@@ -19,7 +19,7 @@ from typing import Any
 from conformance.engine import Engine
 from conformance.errors import EngineFault, HarnessFault
 from conformance.outcome import FAILING, Outcome
-from conformance.process import Ended, Garbled, Late, Reply, WorkerProcess, start_worker
+from conformance.process import Ended, Late, Reply, WorkerProcess, start_worker
 from conformance.selection import CaseInfo
 from conformance.session import check_smoke
 
@@ -177,9 +177,6 @@ class Bench:
     def _lost(reply: Reply, case: CaseInfo, limit: float) -> Ending:
         if isinstance(reply, Late):
             return Ending(case.id, case.rule, Outcome.TIMEOUT, f"no end within {limit:g} s")
-        if isinstance(reply, Garbled):
-            message = f"the engine wrote into the harness's pipe: {reply.line!r}"
-            return Ending(case.id, case.rule, Outcome.CRASH, message)
         return Ending(case.id, case.rule, Outcome.CRASH, str(reply))
 
     def _stop(self, reply: Reply) -> None:
@@ -196,7 +193,7 @@ class Bench:
 
     def _end_child(self) -> None:
         child, self._child = self._child, None
-        if child is not None:
+        if child is not None and child > 1:  # 0 and -1 would mean the harness itself
             for end in (os.killpg, os.kill):  # it may not have its own group yet
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     end(child, signal.SIGKILL)

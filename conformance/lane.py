@@ -255,8 +255,7 @@ def _casualty(worker: WorkerProcess, case: CaseInfo, reply: Reply, limit: float)
     if isinstance(reply, Ended):
         got, words = str(reply), worker.last_words()
     else:
-        line = reply.line if isinstance(reply, Garbled) else str(reply)
         worker.kill()
-        got, words = f"the engine wrote into the harness's own pipe: {line!r}", worker.last_words()
+        got, words = str(reply if isinstance(reply, Garbled) else Garbled(str(reply))), worker.last_words()
     failure = Failure("process", doing="running the case", expected="a process that lives", got=got, output=words)
     return CaseResult(case.id, case.rule, Outcome.CRASH, message=got, failure=failure)

@@ -46,6 +46,9 @@ def _end_workers() -> None:
 #: How often a wait looks whether the process still lives: a child of the engine may hold the pipes open.
 _LOOK_SECONDS = 0.2
 
+#: How long a process may take to end after it has closed the pipe of its answers.
+_GRACE_SECONDS = 2.0
+
 #: Of how many cases output is kept until it is asked for; more than are ever sent ahead.
 _SEGMENTS = 256
 
@@ -79,6 +82,19 @@ class Garbled:
     """Something other than the protocol came over the private pipe: the engine wrote into every file it could."""
 
     line: str
+
+    def __str__(self) -> str:
+        return f"the engine wrote into the harness's own pipe: {self.line!r}"
+
+
+@dataclass(frozen=True)
+class Closed(Garbled):
+    """The private pipe was closed, and the process lived on."""
+
+    line: str = ""
+
+    def __str__(self) -> str:
+        return "the engine closed the harness's own pipe and lived on"
 
 
 Reply = dict[str, Any] | Ended | Late | Garbled
@@ -180,7 +196,7 @@ class WorkerProcess:
                 self._drain()
                 if self._lines:
                     continue
-                return Ended(self._process.wait())
+                return self._end_of_answers()
             wait = deadline - time.monotonic()
             if wait <= 0:
                 return Late()
@@ -195,6 +211,14 @@ class WorkerProcess:
 
     def _ended(self) -> bool:
         return self._answers not in self._selector.get_map() or self._process.poll() is not None
+
+    def _end_of_answers(self) -> Ended | Closed:
+        """Why nothing more comes: the process has ended, or it closed the pipe of its answers and lives on."""
+        try:
+            return Ended(self._process.wait(_GRACE_SECONDS))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return Closed()
 
     def _drain(self) -> None:
         """Read what is still in the pipes without waiting for more."""
@@ -314,9 +338,8 @@ def _start_fault(engine: Engine, worker: WorkerProcess, reply: Reply) -> EngineF
             f"engine {engine.name} stops at stage import: it was not ready after {engine.timeouts.start:g} s",
             "Raise `timeouts.start` in the engine's table entry, or look where it hangs:", worker.stacks(),
         )
-    what = str(reply) if isinstance(reply, Ended) else f"it wrote into the harness's own pipe: {reply.line!r}"
     return EngineFault(
-        f"engine {engine.name} stops at stage import: {what}",
+        f"engine {engine.name} stops at stage import: {reply}",
         f"Import it by hand: {engine.interpreter or 'python'} -c 'import {engine.module}'",
         _indented(worker.last_words()),
     )

@@ -6,8 +6,13 @@ GLUON_CONFORMANCE_REQUIRE=mxnet,chromium turns a skip into a failure.
 """
 
 import os
+import signal
 
 import pytest
+
+# What runs in the background of a shell inherits that Ctrl-C is ignored, and so would every command that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REQUIRED = set(filter(None, os.environ.get("GLUON_CONFORMANCE_REQUIRE", "").split(",")))
 

@@ -54,6 +54,7 @@ def test_sound_engine_passes_everything() -> None:
         ("garbles", "crash", "wrote into the harness's own pipe"),
         ("forges", "crash", "wrote into the harness's own pipe"),
         ("closes", "crash", ""),
+        ("closes_and_hangs", "crash", "closed the harness's own pipe and lived on"),
         ("floods", "fail", "expected 8, got 9"),
         ("garbage", "fail", "expected 8, got 9"),
         ("swallows_stdout", "fail", "expected 8, got 9"),
