@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -17,6 +18,9 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 FIXED_VARIABLES = {"OMP_WAIT_POLICY": "PASSIVE", "MKL_DYNAMIC": "FALSE"}
 #: These force an older OpenBLAS kernel on some machines; a comparison leaves the choice to the library.
 UNSET_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+#: How long a worker may take for one answer: a long benchmark is asked for round by round.
+ANSWER_SECONDS = 600.0
 
 
 class WorkerFailed(RuntimeError):
@@ -68,6 +72,10 @@ class MeasuringWorker:
         except BrokenPipeError:
             line = b""
         else:
+            if not select.select([self._process.stdout], [], [], ANSWER_SECONDS)[0]:
+                self._process.kill()
+                raise WorkerFailed(f"{self.name}: no answer within {ANSWER_SECONDS:g} s at {request!r}: "
+                                   f"{self._last_words()}")
             line = self._process.stdout.readline()
         if not line:
             status = self._process.wait(timeout=10)

@@ -27,6 +27,7 @@ WRONG = RIGHT.replace("self.values + other.values", "self.values - other.values"
 DRIFTS = RIGHT.replace("return Array(self.values + other.values)", """
         Array.calls = getattr(Array, "calls", 0) + 1
         return Array(self.values + other.values + (Array.calls > 5000))""")
+HANGS = RIGHT.replace("return Array(self.values + other.values)", "import time; time.sleep(1000)")
 DIES = RIGHT.replace("return Array(self.values + other.values)", "os._exit(3)")
 
 
@@ -104,3 +105,10 @@ def test_selection_by_family_record_and_size():
         "copyto", "copy", "asnumpy", "array_from_numpy", "array_from_list"}
     assert [(r.name, s) for r, s in comparing.select(records, ["copyto/64*"], quick=False)] == [
         ("copyto", "64KB"), ("copyto", "64MB")]
+
+
+def test_an_engine_that_never_answers_costs_a_limited_time(engine, monkeypatch):
+    worker = engine("hangs", HANGS)
+    monkeypatch.setattr("perfsuite.process.ANSWER_SECONDS", 0.5)
+    result = comparing.compare([worker], load_records()["small_add"], "8", 1, "cpu")
+    assert "no answer within 0.5 s" in result.measured[0].void
