@@ -83,4 +83,6 @@ def _end_politely() -> None:
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, interrupt)
+        before = signal.signal(signal.SIGTERM, interrupt)
+        # A program that calls the command as a function has its own way back afterwards.
+        click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -118,3 +119,9 @@ def test_every_command_module_is_a_file_of_its_own() -> None:
     for name, module in COMMANDS.items():
         text = text_of(f"{module.replace('.', '/')}.py")
         assert text.startswith('"""``conform'), f"{name}: the first line says which command it is"
+
+
+def test_a_command_called_as_a_function_leaves_the_signals_of_its_program_alone() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert CliRunner().invoke(main, ["rules", "--rule", "TRAINER-CORE-001"]).exit_code == 0
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import multiprocessing
 import weakref
 from collections.abc import Callable, Iterator
@@ -30,6 +31,25 @@ def _start(dataset: Any, counter: Any, entropy: tuple[int, ...]) -> None:
     engine_random.seed(int(seeds[1]))
 
 
+class _Mortal:
+    """Lets a process end when it is told to, whatever the program does with the signal that asks for it.
+
+    A pool waits without a limit for processes that it asked to end, and they inherit how the program treats signals.
+    """
+
+    def terminate(self) -> None:
+        self.kill()  # type: ignore[attr-defined]
+
+
+def _context() -> Any:
+    """How processes are started: forked, so that they have the dataset at once, where the system can do that."""
+    if 'fork' not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context()
+    context: Any = copy.copy(multiprocessing.get_context('fork'))
+    context.Process = type('Process', (_Mortal, context.Process), {})
+    return context
+
+
 class Workers:
     """A pool of threads or processes that ends when nobody refers to it any more."""
 
@@ -38,8 +58,7 @@ class Workers:
         if threads:
             pool: Any = ThreadPool(count)
         else:
-            methods = multiprocessing.get_all_start_methods()
-            context = multiprocessing.get_context('fork' if 'fork' in methods else None)
+            context = _context()
             # The state is looked at, not drawn from: a loader must not change what the program draws next.
             entropy = tuple(int(word) for word in np.random.get_state()[1][:4])  # type: ignore[index]
             pool = context.Pool(count, _start, (dataset, context.Value('i', 0), entropy))

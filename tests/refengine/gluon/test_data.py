@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -259,3 +261,27 @@ def test_processes_draw_numbers_of_their_own():
         drawn.setdefault(process, []).append(tuple(numbers))
     assert np.random.randint(1 << 30) == expected
     assert len({numbers for those in drawn.values() for numbers in those}) == 4
+
+
+def test_processes_end_with_their_loader_whatever_the_program_does_with_signals():
+    code = """if True:
+        import gc, multiprocessing, signal, time
+        import refengine as mx
+        class Endless:
+            def __len__(self):
+                return 4
+            def __getitem__(self, index):
+                time.sleep(1000)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        loader = mx.gluon.data.DataLoader(Endless(), 2, num_workers=2, timeout=0.1)
+        try:
+            next(iter(loader))
+        except multiprocessing.TimeoutError:
+            print('late')
+        del loader
+        gc.collect()
+        print(multiprocessing.active_children())
+    """
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+    assert done.stdout.splitlines() == ['late', '[]'], done.stderr
