@@ -79,11 +79,18 @@ class Channels:
         variance = self.dot(centred, centred) / kind(self.count)
         return mean, variance, 1 / self.xp.sqrt(variance + kind(eps))
 
-    def affine(self, x: Any, factor: Any, shift: Any) -> Any:
-        """x · factor + shift for a view, with one factor and shift per channel."""
-        out = self.xp.multiply(x, self.vector(factor), out=self.empty(factor.dtype))
+    def affine(self, x: Any, factor: Any, shift: Any, out: Any = None) -> Any:
+        """x · factor + shift for a view, with one factor and shift per channel; ``out`` may be the view itself."""
+        out = self.xp.multiply(x, self.vector(factor), out=self.empty(factor.dtype) if out is None else out)
         out += self.vector(shift)
         return out
+
+    def target(self, out: Any, dtype: Any) -> Any:
+        """The view of an array that a result can be written through; None where it cannot take the result."""
+        if out is None or out.shape != self.shape or out.dtype != dtype:
+            return None
+        dense = out.transpose(self.order) if self.order else out
+        return dense.reshape(self.form) if dense.flags.c_contiguous else None
 
 
 def widened(x: Any) -> Any:

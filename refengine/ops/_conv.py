@@ -9,11 +9,11 @@ elements would be slow.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from ._nn import channels_first, channels_last, empty, zeros
+from ._nn import channels_first, channels_last, empty, unshared, zeros
 
 BLOCK = 1 << 19
 """Elements of the matrix of windows per block: 2 MiB of float32."""
@@ -159,9 +159,14 @@ def _windows(xp: Any, x: Any, geometry: Geometry) -> Any:
     return _Windows(xp, _last(x), geometry)
 
 
-def _matrix(weight: Any) -> Any:
+def _matrix(xp: Any, weight: Any) -> Any:
     """The weight (outputs, inputs, kernel…) as a row-major matrix (outputs, kernel · inputs)."""
-    return _last(weight).reshape(weight.shape[0], -1)
+    last = _last(weight)
+    if not last.flags.c_contiguous:
+        copy = empty(xp, last.shape, last.dtype)          # the page faults of a fresh copy would cost more than it
+        copy[...] = last
+        last = copy
+    return last.reshape(weight.shape[0], -1)
 
 
 def _rows(xp: Any, x: Any) -> Any:
@@ -178,42 +183,79 @@ def _depthwise(weight: Any, groups: int) -> bool:
     return groups > 1 and weight.shape[1] == 1
 
 
-def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, bias: Any = None) -> Any:
-    """The convolution of x (batch, channels, spatial…) with weight (outputs, channels / groups, kernel…)."""
+Post = Callable[[slice, Any], None]
+"""What is done with rows of the result, one row per output pixel, while they are in the cache: ``(rows, matrix)``."""
+
+_ROWS = 1 << 15
+
+
+def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, bias: Any = None, out: Any = None,
+            post: Post | None = None) -> Any:
+    """The convolution of x (batch, channels, spatial…) with weight (outputs, channels / groups, kernel…).
+
+    The result is ``out`` where that has the shape, type and memory order that the result would have and shares no
+    memory with the inputs. ``post`` works on the elements of channels-last results in place, block by block.
+    """
     count, outputs = x.shape[0], weight.shape[0]
-    if groups == 1 and geometry.pointwise and x.flags.c_contiguous and not _last(x).flags.c_contiguous:
-        out = empty(xp, (count, outputs, prod(geometry.out)), x.dtype)
-        xp.matmul(weight.reshape(outputs, -1), x.reshape(count, x.shape[1], -1), out=out)
+    out = unshared(xp, out, (count, outputs, *geometry.out), x.dtype, x, weight)
+    if planar(x, geometry, groups) and post is None:
+        if out is None or not out.flags.c_contiguous:
+            out = empty(xp, (count, outputs, *geometry.out), x.dtype)
+        xp.matmul(weight.reshape(outputs, -1), x.reshape(count, x.shape[1], -1), out=out.reshape(count, outputs, -1))
         if bias is not None:
-            out += bias[:, None]
-        return out.reshape(count, outputs, *geometry.out)
+            out += bias.reshape(-1, *(1,) * len(geometry.out))
+        return out
+    if out is None or not _last(out).flags.c_contiguous:
+        rows = empty(xp, (count * prod(geometry.out), outputs), x.dtype)
+        out = _first(rows.reshape(count, *geometry.out, outputs))
+    else:
+        rows = _last(out).reshape(-1, outputs)
     if _depthwise(weight, groups):
-        result = _depthwise_forward(xp, x, weight, geometry, groups)
+        _depthwise_forward(xp, x, weight, geometry, groups, _last(out))
         if bias is not None:
-            result += bias.reshape(-1, *(1,) * len(geometry.out))
-        return result
-    out = empty(xp, (count * prod(geometry.out), outputs), x.dtype)
+            out += bias.reshape(-1, *(1,) * len(geometry.out))
+        _afterwards(rows, post)
+        return out
     step_in, step_out = x.shape[1] // groups, outputs // groups
     repeated = None if bias is None else xp.tile(bias, geometry.out[-1])
     for group in range(groups):
         part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
         columns = slice(group * step_out, (group + 1) * step_out)
-        matrix = _matrix(weight[columns]).T
+        matrix = _matrix(xp, weight[columns]).T
         for pixels, windows in _windows(xp, part, geometry).blocks():
-            target = out[pixels, columns]
+            target = rows[pixels, columns]
             if groups == 1:
                 xp.dot(windows, matrix, out=target)
                 if bias is not None:                       # in long runs, while the block is in the cache
                     target.reshape(-1, repeated.size)[...] += repeated
+                if post is not None:
+                    post(pixels, target)
             else:
                 target[...] = xp.dot(windows, matrix)
-    if bias is not None and groups > 1:
-        out += bias
-    return _first(out.reshape(count, *geometry.out, outputs))
+    if groups > 1:
+        if bias is not None:
+            rows += bias
+        _afterwards(rows, post)
+    return out
 
 
-def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int = 1) -> Any:
-    """The gradient of the data: each output gradient spread over its window through the weight."""
+def planar(x: Any, geometry: Geometry, groups: int) -> bool:
+    """Whether the result is row-major: that of a product of matrices with row-major data."""
+    return groups == 1 and geometry.pointwise and x.flags.c_contiguous and not _last(x).flags.c_contiguous
+
+
+def _afterwards(rows: Any, post: Post | None) -> None:
+    if post is not None:
+        step = max(1, _ROWS // rows.shape[1])
+        for start in range(0, rows.shape[0], step):
+            post(slice(start, min(start + step, rows.shape[0])), rows[start:start + step])
+
+
+def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int = 1, out: Any = None) -> Any:
+    """The gradient of the data: each output gradient spread over its window through the weight.
+
+    It is in ``out`` where that can take it, as in ``forward``; not every way of computing it can.
+    """
     if _depthwise(weight, groups):
         return _depthwise_backward_data(xp, ograd, weight, geometry, groups)
     if groups > 1:
@@ -224,13 +266,13 @@ def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: 
         flip = weight[(slice(None), slice(None), *(slice(None, None, -1),) * len(geometry.kernel))].swapaxes(0, 1)
         turned = Geometry(geometry.out, geometry.kernel, geometry.stride, geometry.dilate,
                           tuple(r - 1 - p for r, p in zip(geometry.reach, geometry.pad)))
-        return forward(xp, ograd, flip, turned)
+        return forward(xp, ograd, flip, turned, out=out)
     count, channels = ograd.shape[0], weight.shape[1]
     rows = _rows(xp, ograd)
     if channels <= FEW:
         return _scatter_planes(xp, rows, weight, geometry, count)
     result = zeros(xp, (count, *geometry.padded(), channels), ograd.dtype)
-    matrix = _matrix(weight)                               # (outputs, places · channels)
+    matrix = _matrix(xp, weight)                           # (outputs, places · channels)
     pixels, places = prod(geometry.out), prod(geometry.kernel)
     step = max(1, BLOCK // max(1, pixels * matrix.shape[1]))
     buffer = empty(xp, (min(step, count) * pixels, matrix.shape[1]), ograd.dtype)
@@ -248,7 +290,7 @@ def _scatter_planes(xp: Any, rows: Any, weight: Any, geometry: Geometry, count: 
     """The gradient of data with few channels, plane by plane."""
     channels = weight.shape[1]
     result = zeros(xp, (count, channels, *geometry.padded()), rows.dtype)
-    matrix = _matrix(weight).T                             # (places · channels, outputs)
+    matrix = _matrix(xp, weight).T                         # (places · channels, outputs)
     pixels = prod(geometry.out)
     step = max(1, BLOCK // max(1, pixels * matrix.shape[0]))
     for start in range(0, count, step):
@@ -292,7 +334,9 @@ def backward_weight(xp: Any, x: Any, ograd: Any, geometry: Geometry, groups: int
                 result += product
         parts.append(result)
     total = parts[0] if groups == 1 else xp.concatenate(parts)
-    return _first(total.reshape(outputs, *geometry.kernel, inputs)).copy()
+    gradient = empty(xp, (outputs, inputs, *geometry.kernel), total.dtype)
+    gradient[...] = _first(total.reshape(outputs, *geometry.kernel, inputs))
+    return gradient
 
 
 # ---- one input channel per group ---------------------------------------------------------------------------------
@@ -304,13 +348,14 @@ def _per_place(weight: Any, geometry: Geometry, groups: int) -> Iterator[tuple[t
         yield where, weight[(slice(None), 0, *place)].reshape(groups, -1)
 
 
-def _depthwise_forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int) -> Any:
+def _depthwise_forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int, out: Any) -> None:
+    """Fill ``out`` (batch, spatial…, outputs)."""
     padded = _pad(xp, _last(x), geometry, 1)
     multiple = weight.shape[0] // groups
-    out = zeros(xp, (x.shape[0], *geometry.out, groups, multiple), x.dtype)
+    total = out.reshape(x.shape[0], *geometry.out, groups, multiple)
+    total.fill(0)
     for where, weights in _per_place(weight, geometry, groups):
-        out += padded[(slice(None), *where)][..., None] * weights
-    return _first(out.reshape(x.shape[0], *geometry.out, weight.shape[0]))
+        total += padded[(slice(None), *where)][..., None] * weights
 
 
 def _depthwise_backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int) -> Any:

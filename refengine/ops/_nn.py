@@ -69,3 +69,15 @@ def channels_last(ndim: int) -> tuple[int, ...]:
 def channels_first(ndim: int) -> tuple[int, ...]:
     """The axes that bring the last axis to place 1."""
     return (0, ndim - 1, *range(1, ndim - 1))
+
+
+def unshared(xp: Any, out: Any, shape: tuple[int, ...], dtype: Any, *inputs: Any) -> Any:
+    """The array ``out`` if it can take a result that is written while inputs are still read, else None."""
+    if out is None or out.shape != shape or out.dtype != dtype:
+        return None
+    return None if any(xp.may_share_memory(out, x) for x in inputs) else out
+
+
+def aligned(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """The array ``out`` if it has this shape and type, else None."""
+    return out if out is not None and out.shape == shape and out.dtype == dtype else None

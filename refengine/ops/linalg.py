@@ -9,6 +9,7 @@ import numpy as np
 from ..base import LateError, MXNetError, shape_text
 from ..op import Bool, Enum, Float, Int, register
 from ._matrices import matrices
+from ._nn import unshared
 
 _TRANSPOSE = {'transpose_a': Bool(False), 'transpose_b': Bool(False)}
 _STYPE = {'forward_stype': Enum(('None', 'default', 'row_sparse', 'csr'), None)}
@@ -80,12 +81,15 @@ def _dot_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tu
     (((2, 3), (3,)), {}), (((3,), (3, 2)), {}), (((2, 3, 4), (4, 2)), {}), (((3, 2), (3, 4)), {'transpose_a': True}),
     (((2, 3), (4, 3)), {'transpose_b': True})), rules=('ND-DOT-001', 'ND-DOT-002', 'ND-DOT-003', 'ND-DOT-004'))
 def _dot(xp: Any, lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False,
-         forward_stype: Any = None) -> Any:
+         forward_stype: Any = None, out: Any = None) -> Any:
     """The product of matrices and vectors: the last axis of the first with the first axis of the second."""
     left, right, shape = _matrices('dot', lhs, rhs, transpose_a, transpose_b)
     if lhs.dtype.kind != 'f' or (lhs.dtype.itemsize == 2 and xp is np):
         raise LateError(MXNetError('dot only supports float32/float64 for CPU, and float16/float32/float64 for GPU'),
                         (np.zeros(shape, lhs.dtype),))
+    target = unshared(xp, out, shape, lhs.dtype, lhs, rhs)
+    if target is not None and left.ndim == right.ndim == len(shape) == 2 and target.flags.c_contiguous:
+        return xp.dot(left, right, out=target)
     result = xp.dot(left, right)
     return result if result.shape == shape else result.reshape(shape)
 

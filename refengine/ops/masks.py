@@ -63,7 +63,7 @@ def _clip(xp: Any, data: Any, a_min: float = 0.0, a_max: float = 0.0, out: Any =
     if out is not None and (out.shape != data.shape or out.dtype != data.dtype):
         out = None
     if out is None and xp is np and data.nbytes >= storage.LARGE:
-        out = storage.empty(data.shape, data.dtype)
+        out = storage.empty_in_order(data.shape, data.dtype, data)
     return xp.clip(data, low, high, out=out)
 
 

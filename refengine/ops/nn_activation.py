@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import storage
 from ..op import Enum, Float, register, registry
-from ._nn import channel_shape, require_float, require_shape
+from ._nn import aligned, channel_shape, require_float, require_shape
 from .shapes import completes, merge
 
 _TYPES = {'relu': 'relu', 'sigmoid': 'sigmoid', 'softrelu': '_softrelu', 'softsign': 'softsign', 'tanh': 'tanh'}
@@ -25,18 +25,20 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 @register('Activation', inputs=('data',), params={'act_type': Enum(tuple(_TYPES), doc='which function')}, grad=_grad,
           infer=lambda arrays, params: require_float('Activation', arrays[0]),
           samples=tuple((((2, 3),), {'act_type': name}) for name in _TYPES), rules=('ND-ACT-001',))
-def _activation(xp: Any, data: Any, act_type: str = 'relu') -> Any:
+def _activation(xp: Any, data: Any, act_type: str = 'relu', out: Any = None) -> Any:
     """An activation function, element by element: relu, sigmoid, softrelu, softsign or tanh."""
-    return registry[_TYPES[act_type]].forward(xp, data)
+    return registry[_TYPES[act_type]].forward(xp, data, out)
 
 
 @register('_relu_backward', inputs=('ograd', 'output'),
           grad=lambda F, ograds, inputs, outputs, params: (F._relu_backward(ograds[0], inputs[1]), None))
-def _relu_backward(xp: Any, ograd: Any, output: Any) -> Any:
+def _relu_backward(xp: Any, ograd: Any, output: Any, out: Any = None) -> Any:
     """The gradient where the output of relu is positive, else zero."""
-    if xp is not np or ograd.nbytes < storage.LARGE:
-        return ograd * (output > 0)
-    out = storage.empty_in_order(ograd.shape, ograd.dtype, output)
+    out = aligned(out, ograd.shape, ograd.dtype)
+    if xp is not np or ograd.nbytes < storage.LARGE or (out is not None and np.may_share_memory(out, ograd)):
+        return xp.multiply(ograd, output > 0, out=out)
+    if out is None:
+        out = storage.empty_in_order(ograd.shape, ograd.dtype, output)
     np.greater(output, ograd.dtype.type(0), out=out, casting='unsafe')
     out *= ograd
     return out

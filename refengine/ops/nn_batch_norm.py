@@ -89,7 +89,7 @@ _SHARED: dict[str, Any] = {
 @register('BatchNorm', grad=_grad, rules=('GLUON-HYBRID-025', 'FP16-REDUCE-001'), **_SHARED)
 def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any, eps: float = 1e-3,
                 momentum: float = 0.9, fix_gamma: bool = True, use_global_stats: bool = False,
-                output_mean_var: bool = False, axis: int = 1, is_train: bool = False,
+                output_mean_var: bool = False, axis: int = 1, is_train: bool = False, out: Any = None,
                 **ignored: Any) -> tuple[Any, ...]:
     """(x - mean) / sqrt(variance + eps) · gamma + beta per channel.
 
@@ -107,8 +107,10 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
         mean, variance = moving_mean.copy(), moving_var.copy()
         scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     factor = scale * gamma
-    out = channels.back(channels.affine(x, factor, beta - mean * factor))
-    return out.astype(data.dtype, copy=False), mean, scale, variance
+    target = channels.target(out, factor.dtype)
+    found = channels.affine(x, factor, beta - mean * factor, target)
+    result = channels.back(found).astype(data.dtype, copy=False) if target is None else out
+    return result, mean, scale, variance
 
 
 def _relu_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
@@ -137,7 +139,7 @@ def _backward_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[
 @register('_batch_norm_backward', inputs=('ograd', 'data', 'gamma', 'mean', 'scale'), num_outputs=3, mixed=True,
           params={'axis': Int(1), 'eps': Float(1e-3)}, grad=_backward_grad)
 def _batch_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, scale: Any, axis: int = 1,
-                         eps: float = 1e-3) -> tuple[Any, ...]:
+                         eps: float = 1e-3, out: Any = None) -> tuple[Any, ...]:
     """Gradients of a BatchNorm with the statistics of the batch by data, gamma and beta."""
     channels = Channels(xp, data, axis)
     x, og = channels.view(data), channels.view(ograd)
@@ -149,6 +151,7 @@ def _batch_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, 
     factor = scale * gamma
     normal *= channels.vector(-factor * along / kind(channels.count))
     normal -= channels.vector(factor * total / kind(channels.count))
-    out = xp.multiply(og, channels.vector(factor), out=channels.empty(factor.dtype))
-    out += normal
-    return channels.back(out).astype(data.dtype, copy=False), along, total
+    target = channels.target(out, factor.dtype) if data.dtype == factor.dtype else None
+    found = xp.multiply(og, channels.vector(factor), out=channels.empty(factor.dtype) if target is None else target)
+    found += normal
+    return channels.back(found).astype(data.dtype, copy=False) if target is None else out, along, total

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
 from . import _conv
@@ -57,7 +59,8 @@ def _check(op: str, arrays: Sequence[Any], params: dict[str, Any]) -> tuple[int,
     if layout is not None and len(layout) != data.ndim:
         raise MXNetError(f'Error in operator {op}: Invalid layout for {data.ndim}d shape: {layout}')
     require_uniform(op, arrays, ('data', 'weight', 'bias'))
-    require_float(op, data)
+    if op != 'Convolution' or data.dtype != np.int8:
+        require_float(op, data)
     for name, text in (('stride', 'Stride'), ('dilate', 'Dilate'), ('pad', 'Padding')):
         if params[name] and len(params[name]) != spatial:
             raise MXNetError(f'Error in operator {op}: {text} must have the same number of dimensions with '
@@ -141,15 +144,19 @@ _CONV_SAMPLES = (
 def _convolution(xp: Any, data: Any, weight: Any, bias: Any = None, kernel: tuple[int, ...] = (),
                  stride: tuple[int, ...] = (), dilate: tuple[int, ...] = (), pad: tuple[int, ...] = (),
                  num_filter: int = 0, num_group: int = 1, no_bias: bool = False, layout: str | None = None,
-                 **ignored: Any) -> Any:
+                 out: Any = None, **ignored: Any) -> Any:
     """Correlates data (batch, channels, spatial…) with weight (num_filter, channels / num_group, kernel…), adds bias.
 
-    Layouts that end in C have the channels last in data, weight and result.
+    Layouts that end in C have the channels last in data, weight and result. Sums of int8 stay within its range.
     """
     last, narrow = layout is not None and layout[-1] == 'C', data.dtype
     x, w, b = wide(_ordered(data, last), _ordered(weight, last), bias)
+    if narrow == np.int8:
+        x, w, b = (None if a is None else a.astype(np.float64) for a in (x, w, b))
     geometry = _conv.Geometry(x.shape[2:], kernel, stride, dilate, pad)
     out = _conv.forward(xp, x, w, geometry, num_group, b)
+    if narrow == np.int8:
+        out = xp.clip(out, -128, 127)
     return _returned(out, last).astype(narrow, copy=False)
 
 
@@ -176,12 +183,14 @@ def _back_data_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict
 def _conv_backward_data(xp: Any, ograd: Any, weight: Any, data_shape: tuple[int, ...] = (),
                         kernel: tuple[int, ...] = (),
                         stride: tuple[int, ...] = (), dilate: tuple[int, ...] = (), pad: tuple[int, ...] = (),
-                        num_group: int = 1, layout: str | None = None) -> Any:
+                        num_group: int = 1, layout: str | None = None, out: Any = None) -> Any:
     """The gradient of the data of a Convolution."""
     last, narrow = layout is not None and layout[-1] == 'C', ograd.dtype
     og, w = wide(_ordered(ograd, last), _ordered(weight, last))
     geometry = _conv.Geometry(_logical(data_shape, last)[2:], kernel, stride, dilate, pad)
-    return _returned(_conv.backward_data(xp, og, w, geometry, num_group), last).astype(narrow, copy=False)
+    target = _ordered(out, last) if out is not None and out.ndim == ograd.ndim else None
+    result = _conv.backward_data(xp, og, w, geometry, num_group, target)
+    return out if result is target else _returned(result, last).astype(narrow, copy=False)
 
 
 def _back_weight_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:

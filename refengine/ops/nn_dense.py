@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import MXNetError, dtype_text, shape_text
 from ..op import Bool, Int, register
-from ._nn import empty, require_shape, wide
+from ._nn import empty, require_shape, unshared, wide
 from .shapes import completes
 
 
@@ -64,7 +64,7 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
                    (((2, 3, 2), (4, 2)), {'num_hidden': 4, 'no_bias': True, 'flatten': False})),
           rules=('GLUON-HYBRID-005', 'GLUON-PARAMS-016'))
 def _fully_connected(xp: Any, data: Any, weight: Any, bias: Any = None, num_hidden: int = 0, no_bias: bool = False,
-                     flatten: bool = True) -> Any:
+                     flatten: bool = True, out: Any = None) -> Any:
     """data · weightᵀ + bias; the weight has shape (num_hidden, inputs).
 
     With ``flatten`` the result has two axes; without, the last axis is transformed and the others stay.
@@ -74,10 +74,15 @@ def _fully_connected(xp: Any, data: Any, weight: Any, bias: Any = None, num_hidd
     if data.dtype == np.float16:
         rows, weight, bias = wide(rows, weight, bias)
     size = rows.shape[0] * weight.shape[0]
-    if xp is np and size >= 8192:
-        out = np.dot(rows, weight.T, out=empty(xp, (rows.shape[0], weight.shape[0]), rows.dtype))
-    else:
-        out = xp.dot(rows, weight.T)
+    target = unshared(xp, out, shape, rows.dtype, rows, weight)
+    if xp is np and (target is not None and target.flags.c_contiguous or size >= 8192):
+        if target is None or not target.flags.c_contiguous:
+            target = empty(xp, shape, rows.dtype)
+        out = np.dot(rows, weight.T, out=target.reshape(-1, weight.shape[0]))
+        if bias is not None:
+            out += bias
+        return target if data.dtype == rows.dtype else target.astype(np.float16)
+    out = xp.dot(rows, weight.T)
     if bias is not None:
         out += bias
     if data.dtype == np.float16:

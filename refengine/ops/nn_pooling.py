@@ -11,7 +11,7 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
-from ._nn import require_float
+from ._nn import require_float, unshared
 
 _LAYOUTS = ('NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC', 'None')
 _NAMES = {3: '3D in (batch, channel, x)', 4: '4D in (batch, channel, y, x)', 5: '5D in (batch, channel, d, y, x)'}
@@ -119,20 +119,21 @@ def _pad(xp: Any, data: Any, w: Windows, value: Any) -> Any:
     return out
 
 
-def _separable(xp: Any, data: Any, w: Windows, combine: Any) -> Any:
-    """Combine the elements of each window, one spatial axis after the other."""
-    for place in range(len(w.axes)):
-        if not w.trivial(place, data.shape):
-            data = _combine_axis(xp, data, w, place, combine)
+def _separable(xp: Any, data: Any, w: Windows, combine: Any, out: Any = None) -> Any:
+    """Combine the elements of each window, one spatial axis after the other; the last one into ``out``."""
+    places = [place for place in range(len(w.axes)) if not w.trivial(place, data.shape)]
+    for place in places:
+        data = _combine_axis(xp, data, w, place, combine, out if place == places[-1] else None)
     return data
 
 
-def _combine_axis(xp: Any, data: Any, w: Windows, place: int, combine: Any) -> Any:
+def _combine_axis(xp: Any, data: Any, w: Windows, place: int, combine: Any, out: Any = None) -> Any:
     """Combine the elements of each window along one spatial axis."""
     first = data[w.one_axis(place, 0)]
     if w.kernel[place] == 1:
         return first
-    out = _ordered_empty(xp, first.shape, data)
+    if out is None or np.may_share_memory(out, data):
+        out = _ordered_empty(xp, first.shape, data)
     combine(first, data[w.one_axis(place, 1)], out=out)
     for offset in range(2, w.kernel[place]):
         combine(out, data[w.one_axis(place, offset)], out=out)
@@ -225,26 +226,29 @@ _SAMPLES = tuple(((shape,), {'kernel': kernel, 'pool_type': kind, **more})
 def _pooling(xp: Any, data: Any, kernel: tuple[int, ...] = (), pool_type: str = 'max', global_pool: bool = False,
              cudnn_off: bool = False, pooling_convention: str = 'valid', stride: tuple[int, ...] = (),
              pad: tuple[int, ...] = (), p_value: int | None = None, count_include_pad: bool | None = None,
-             layout: str | None = None) -> Any:
+             layout: str | None = None, out: Any = None) -> Any:
     """The largest element (max), mean (avg), sum or p-norm (lp) of windows over the spatial axes.
 
     With pooling_convention full the number of windows is rounded up; windows reach beyond the end then.
     """
     w = Windows(data.shape, kernel, stride, pad, pooling_convention, global_pool, layout)
+    out = unshared(xp, out, w.out_shape, data.dtype, data)
     if pool_type == 'max':
         if global_pool:
-            return data.max(axis=w.axes, keepdims=True)
+            return xp.max(data, axis=w.axes, keepdims=True, out=out)
         lowest = np.finfo(data.dtype).min
-        out = _separable(xp, _pad(xp, data, w, lowest), w, xp.maximum)
-        return out.copy() if out is data else out
+        found = _separable(xp, _pad(xp, data, w, lowest), w, xp.maximum, out)
+        return found.copy() if found is data else found
     narrow = data.dtype
     x = data.astype(np.float32) if narrow == np.float16 else data
     if pool_type == 'lp' and p_value != 1:
         x = x ** p_value
+    if x is not data:                                      # of another type than the result
+        out = None
     if global_pool:
-        out = x.sum(axis=w.axes, keepdims=True)
+        out = xp.sum(x, axis=w.axes, keepdims=True, out=out)
     else:
-        out = _separable(xp, _pad(xp, x, w, 0), w, xp.add)
+        out = _separable(xp, _pad(xp, x, w, 0), w, xp.add, out)
         if out is data or np.may_share_memory(out, data):
             out = out.copy()
     if pool_type == 'avg':

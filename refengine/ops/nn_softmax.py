@@ -10,7 +10,7 @@ import numpy as np
 from .. import storage
 from ..base import MXNetError
 from ..op import Bool, Enum, Float, Int, normal_axis, register
-from ._nn import require_float
+from ._nn import aligned, require_float
 
 PARAMS = {'axis': Int(-1, 'the axis that sums to 1'),
           'temperature': Float(None, 'divide the input by this first'),
@@ -52,14 +52,16 @@ def _prepared(xp: Any, data: Any, sign: float, temperature: Any) -> Any:
     return data
 
 
-def _softmax(xp: Any, x: Any, axis: int, log: bool, mask: Any) -> Any:
+def _softmax(xp: Any, x: Any, axis: int, log: bool, mask: Any, out: Any = None) -> Any:
     if mask is not None:
         x = xp.where(mask, x, x.dtype.type(-np.inf))
     largest = x.max(axis=axis, keepdims=True)
     if mask is not None:
         largest = xp.where(xp.isfinite(largest), largest, x.dtype.type(0))
-    large = xp is np and x.nbytes >= storage.LARGE and x.flags.c_contiguous
-    shifted = np.subtract(x, largest, out=storage.empty_like(x)) if large else x - largest
+    out = aligned(out, x.shape, x.dtype)
+    if out is None and xp is np and x.nbytes >= storage.LARGE and x.flags.c_contiguous:
+        out = storage.empty_like(x)
+    shifted = xp.subtract(x, largest, out=out)
     if log:
         total = xp.exp(shifted).sum(axis=axis, keepdims=True)
         shifted -= xp.log(total)
@@ -74,10 +76,10 @@ def _softmax(xp: Any, x: Any, axis: int, log: bool, mask: Any) -> Any:
 
 def _forward(sign: float, log: bool) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, length: Any = None, axis: int = -1, temperature: Any = None, dtype: Any = None,
-                use_length: bool = False) -> Any:
+                use_length: bool = False, out: Any = None) -> Any:
         axis %= data.ndim
         mask = None if length is None else _mask(xp, data.shape, length, axis)
-        result = _softmax(xp, _prepared(xp, data, sign, temperature), axis, log, mask)
+        result = _softmax(xp, _prepared(xp, data, sign, temperature), axis, log, mask, out)
         if mask is not None and log:
             result = xp.where(mask, result, result.dtype.type(0))   # what does not count is 0, not -inf
         return result.astype(dtype or data.dtype, copy=False)
