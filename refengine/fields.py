@@ -30,9 +30,11 @@ class Field:
         return value
 
     def parse(self, value: Any, name: str, op: str) -> Any:
-        if value is None or value == 'None':
+        if value is None or (value.__class__ is str and value == 'None'):
             if self.none:
                 return None
+            raise self._bad(name, value, op)
+        if hasattr(value, 'asnumpy'):     # an array in the place of a number
             raise self._bad(name, value, op)
         try:
             return self.convert(value)

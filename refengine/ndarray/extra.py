@@ -31,7 +31,7 @@ def split_v2(ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis
                                                            'squeeze_axis': squeeze_axis, 'sections': sections})
 
 
-def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> tuple[NDArray, NDArray]:
+def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> list[NDArray]:
     """Counts (int64) of the elements in bins, and the edges of the bins (rule ND-HIST-001)."""
     values = a.asnumpy().reshape(-1)
     if isinstance(bins, NDArray):
@@ -45,7 +45,7 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> tuple[NDArray, N
     else:
         raise ValueError('bins argument should be either an integer or an NDArray')
     counts, _ = np.histogram(values, edges)
-    return array(counts, a.context, 'int64'), array(edges, a.context, a.dtype)
+    return [array(counts, a.context, 'int64'), array(edges, a.context, a.dtype)]
 
 
 def stride(x: NDArray) -> tuple[int, ...]:

@@ -166,8 +166,8 @@ def _full(xp: Any, shape: Any = (), dtype: Any = 'float32', value: float = 0.0, 
 
 @register('_eye', inputs=(), params={'N': Int(), 'M': Int(0), 'k': Int(0), 'dtype': Dtype('float32')}, source=True)
 def _eye(xp: Any, N: int = 1, M: int = 0, k: int = 0, dtype: Any = 'float32', ctx: Any = None) -> Any:
-    """Ones on the k-th diagonal."""
-    return xp.eye(N, M or N, k, dtype=dtype)
+    """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
+    return xp.eye(N, M if M > 0 else N, k, dtype=dtype)
 
 
 @register('_arange', inputs=(), params={'start': Float(), 'stop': Float(None, none=True), 'step': Float(1.0),

@@ -15,8 +15,11 @@ from .binary import zero_gradient
 @register('_contrib_div_sqrt_dim', samples=((((2, 3),), {}),),
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] / math.sqrt(inputs[0].shape[-1]),))
 def _div_sqrt_dim(xp: Any, data: Any) -> Any:
-    """The array divided by the square root of the length of its last axis."""
-    return (data / math.sqrt(data.shape[-1])).astype(data.dtype, copy=False)
+    """The array divided by the square root of the length of its last axis; integers by its whole part."""
+    root = math.sqrt(data.shape[-1])
+    if data.dtype.kind in 'iu':
+        root = int(root)
+    return (data / root).astype(data.dtype, copy=False)
 
 
 @register('_contrib_quadratic', params={'a': Float(0.0), 'b': Float(0.0), 'c': Float(0.0)},
@@ -39,7 +42,7 @@ def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = T
           samples=((((2, 3),), {'scalar': 2.0}),))
 def _backward_gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
     """The gradient that gradientmultiplier gives: the array times a number."""
-    return data * data.dtype.type(scalar)
+    return data * (np.int64 if data.dtype == bool else data.dtype.type)(scalar)
 
 
 def _straight(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
@@ -114,8 +117,14 @@ def _multicast_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any)
     return tuple(F.cast(g, dtype=np.dtype(x.dtype).name) for g, x in zip(ograds, inputs))
 
 
+def _multicast_infer(arrays: Any, params: dict[str, Any]) -> None:
+    if len(arrays) != params['num_outputs']:
+        raise MXNetError(f'Operator amp_multicast expects {params["num_outputs"]} inputs, but got {len(arrays)} '
+                         f'instead.')
+
+
 @register('amp_multicast', variadic=True, mixed=True, params={'num_outputs': Int(), 'cast_narrow': Bool(False)},
-          num_outputs=lambda params: params['num_outputs'], grad=_multicast_grad,
+          num_outputs=lambda params: params['num_outputs'], grad=_multicast_grad, infer=_multicast_infer,
           samples=((((2, 3), (2, 3)), {'num_outputs': 2}),))
 def _amp_multicast(xp: Any, *data: Any, num_outputs: int = 1, cast_narrow: bool = False) -> Any:
     """Floating point arrays cast to the widest (or narrowest) of their types."""
@@ -147,9 +156,12 @@ def _khatri_rao_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any
 def _khatri_rao(xp: Any, *args: Any) -> Any:
     """The Kronecker product of matrices, column by column."""
     result = args[0]
-    for other in args[1:]:
-        if other.ndim != 2 or other.shape[1] != result.shape[1]:
+    for other in args:
+        if other.ndim != 2:
+            raise MXNetError(f'Operator khatri_rao: expected matrices, got shape {shape_text(other.shape)}')
+        if other.shape[1] != result.shape[1]:
             raise MXNetError(f'Operator khatri_rao: expected matrices of {result.shape[1]} columns, got '
                              f'{shape_text(other.shape)}')
+    for other in args[1:]:
         result = (result[:, None, :] * other[None, :, :]).reshape(-1, result.shape[1])
     return result.copy()

@@ -53,12 +53,10 @@ def _normalize_infer(arrays: Any, params: dict[str, Any]) -> None:
         if len(params[name]) not in (1, channels):
             raise MXNetError(f'Operator normalize: Invalid {name} for input with shape {shape_text(data.shape)}. '
                              f'{name} must have either 1 or {channels} elements, but got {params[name]}')
-    if data.dtype.kind != 'f':
-        raise MXNetError(f'Operator normalize: expected a tensor of floating point numbers, got {data.dtype}')
 
 
 def _per_channel(xp: Any, values: tuple[float, ...], data: Any) -> Any:
-    return xp.asarray(values, data.dtype).reshape(-1, 1, 1)
+    return xp.asarray(values, data.dtype if data.dtype.kind == 'f' else np.float32).reshape(-1, 1, 1)
 
 
 @register('_image_normalize', infer=_normalize_infer, params={
@@ -68,8 +66,12 @@ def _per_channel(xp: Any, values: tuple[float, ...], data: Any) -> Any:
           grad=lambda F, ograds, inputs, outputs, params: (F._image_normalize(
               ograds[0], mean=(0.0,), std=params['std']),))
 def _normalize(xp: Any, data: Any, mean: tuple[float, ...] = (), std: tuple[float, ...] = ()) -> Any:
-    """A tensor (channels, height, width) minus mean, divided by std, per channel or one for all."""
-    return (data - _per_channel(xp, mean, data)) / _per_channel(xp, std, data)
+    """A tensor (channels, height, width) minus mean, divided by std, per channel or one for all.
+
+    Integers are computed with as floating point numbers, and what is left loses its fraction.
+    """
+    result = (data - _per_channel(xp, mean, data)) / _per_channel(xp, std, data)
+    return result.astype(data.dtype, copy=False)
 
 
 # ---- geometry ------------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def lamb_update_phase2(xp: Any, weight: Any, g: Any, r1: Any, r2: Any, lr: float
                        upper_bound: float, out: Any = None) -> Any:
     """The LAMB step along ``g``; ``r1`` and ``r2`` are the norms of the weight and of ``g``, of shape (1,)."""
     w = target('lamb_update_phase2', weight, out)
-    ratio = rules.trust_ratio(float(r1[0]), float(r2[0]), lower_bound if lower_bound >= 0 else None,
+    ratio = rules.trust_ratio(float(r1.flat[0]), float(r2.flat[0]), lower_bound if lower_bound >= 0 else None,
                               upper_bound if upper_bound >= 0 else None)
     xp.subtract(w, g * (lr * ratio), w)
     return w

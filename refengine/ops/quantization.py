@@ -92,21 +92,27 @@ def _known(p: dict[str, Any]) -> bool:
     return p['min_calib_range'] is not None and p['max_calib_range'] is not None
 
 
+def _byte_type(out_type: str, known: bool, low: Any) -> str:
+    if out_type != 'auto':
+        return out_type
+    return 'uint8' if known and low >= 0 else 'int8'
+
+
 @register('_contrib_quantize_v2', num_outputs=3, infer=lambda arrays, params: require_type(
     '_contrib_quantize_v2', arrays[0], 'float32', 'float64', 'uint8', 'int8'),
           params={'out_type': Enum(('auto', 'int8', 'uint8'), 'int8', 'auto: uint8 for known ranges from 0 on'),
                   **_CALIBRATED})
 def _quantize_v2(xp: Any, data: Any, out_type: str = 'int8', **p: Any) -> tuple[Any, Any, Any]:
     """Numbers as bytes, and their range: the given one, or that of the data; bytes pass with that of their type."""
+    known = _known(p)
     if data.dtype.kind != 'f':
         signed = data.dtype == np.int8
-        low, high = (p['min_calib_range'], p['max_calib_range']) if _known(p) else (
+        low, high = (p['min_calib_range'], p['max_calib_range']) if known else (
             -STEPS['int8'] if signed else 0.0, STEPS['int8' if signed else 'uint8'])
-        return data.copy(), one(xp, low), one(xp, high)
-    known = _known(p)
+        kind = _byte_type(out_type, known, p['min_calib_range'])
+        return data.astype(kind), one(xp, low), one(xp, high)
     low, high = (p['min_calib_range'], p['max_calib_range']) if known else (float(data.min()), float(data.max()))
-    if out_type == 'auto':
-        out_type = 'uint8' if known and low >= 0 else 'int8'
+    out_type = _byte_type(out_type, known, low)
     limit = reach(np.float32(low), np.float32(high))
     result = to_bytes(xp, data, limit, out_type, STEPS)
     if out_type == 'int8':

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ def reduced_axes(name: str, shape: tuple[int, ...], axis: Any, exclude: bool = F
     """The axes to reduce, counted from the front; MXNetError for axes out of range or repeated (ND-REDUCE-003)."""
     ndim = len(shape)
     if axis is None or axis == ():
-        return () if exclude and axis is not None else tuple(range(ndim))
+        return tuple(range(ndim))
     if isinstance(axis, int):
         axis = (axis,)
     chosen = []
@@ -46,7 +47,7 @@ def _reduce(name: str, body: Callable[..., Any]) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, axis: Any = None, keepdims: bool = False, exclude: bool = False) -> Any:
         axes = reduced_axes(name, data.shape, axis, exclude)
         if not axes:
-            return data.copy()
+            return data.copy() if keepdims or data.ndim else data.reshape((1,)).copy()
         if len(axes) == data.ndim:
             axes = None if not keepdims else axes      # numpy's short way
         return _legacy(body(xp, data, axes, keepdims), keepdims)
@@ -226,8 +227,15 @@ def _square_sum(xp: Any, data: Any, axis: Any = None, keepdims: bool = False, ex
           grad=lambda F, ograds, inputs, outputs, params: (_moments_grad(F, ograds, inputs, outputs, params),),
           samples=((((2, 3),), {'axes': (0,)}), (((2, 3),), {})))
 def _moments(xp: Any, data: Any, axes: Any = None, keepdims: bool = False) -> Any:
-    """Mean and variance over axes."""
+    """Mean and variance over axes; of integers both are whole numbers, computed from the whole mean."""
     chosen = reduced_axes('moments', data.shape, axes)
+    if data.dtype.kind in 'iu':
+        wide = data.astype(np.int64)
+        count = math.prod(data.shape[axis] for axis in chosen)
+        mean = xp.trunc(wide.sum(axis=chosen, keepdims=True) / count)
+        variance = xp.trunc(((wide - mean) ** 2).sum(axis=chosen, keepdims=keepdims) / count)
+        mean = mean if keepdims else mean.squeeze(axis=chosen)
+        return tuple(_legacy(xp.asarray(x).astype(data.dtype), keepdims) for x in (mean, variance))
     return (_legacy(xp.asarray(data.mean(axis=chosen, keepdims=keepdims)), keepdims),
             _legacy(xp.asarray(data.var(axis=chosen, keepdims=keepdims)), keepdims))
 
@@ -254,5 +262,5 @@ def _cumsum_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) ->
     ('None', 'float16', 'float32', 'float64', 'int8', 'int32', 'int64'), None)}, grad=_cumsum_grad,
     samples=((((2, 3),), {'axis': 1}), (((2, 3),), {})))
 def _cumsum(xp: Any, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """The cumulative sum along an axis; without an axis of the flattened array."""
-    return xp.cumsum(a, axis=axis, dtype=dtype or a.dtype)
+    """The cumulative sum along an axis; without an axis of the flattened array. Truth values are counted."""
+    return xp.cumsum(a, axis=axis, dtype=dtype or (np.int64 if a.dtype == bool else a.dtype))

@@ -26,7 +26,7 @@ def _uniform(rng: Any, shape: Any, dtype: Any, low: Any, high: Any) -> Any:
 
 
 def _normal(rng: Any, shape: Any, dtype: Any, loc: Any, scale: Any) -> Any:
-    _demand(np.all(np.asarray(scale) > 0), 'scale parameter in gaussian has to be positive')
+    _positive(scale, 'scale parameter in gaussian has to be positive')
     wide = np.float64 if dtype == np.float64 else np.float32
     draws = rng.standard_normal(shape, dtype=wide)
     draws *= np.asarray(scale, wide)
@@ -35,13 +35,13 @@ def _normal(rng: Any, shape: Any, dtype: Any, loc: Any, scale: Any) -> Any:
 
 
 def _gamma(rng: Any, shape: Any, dtype: Any, alpha: Any, beta: Any) -> Any:
-    _demand(np.all(np.asarray(alpha) > 0), 'alpha parameter in gamma distribution has to be positive')
-    _demand(np.all(np.asarray(beta) > 0), 'beta parameter in gamma distribution has to be positive')
+    _positive(alpha, 'alpha parameter in gamma distribution has to be positive')
+    _positive(beta, 'beta parameter in gamma distribution has to be positive')
     return rng.standard_gamma(alpha, shape) * beta
 
 
 def _exponential(rng: Any, shape: Any, dtype: Any, lam: Any) -> Any:
-    _demand(np.all(np.asarray(lam) > 0), 'lambda parameter in exponential distribution has to be positive')
+    _positive(lam, 'lambda parameter in exponential distribution has to be positive')
     return rng.standard_exponential(shape) / lam
 
 
@@ -71,6 +71,12 @@ def _generalized_negative_binomial(rng: Any, shape: Any, dtype: Any, mu: Any, al
 
 class _Illegal(Exception):
     pass
+
+
+def _positive(values: Any, message: str) -> None:
+    """Numbers must be positive; the entries of arrays may be 0 as well, where the distribution is a single value."""
+    given = np.asarray(values)
+    _demand(np.all(given >= 0 if isinstance(values, np.ndarray) else given > 0), message)
 
 
 def _demand(condition: Any, message: str) -> None:
@@ -116,7 +122,7 @@ def _random(draw: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., A
 def _sample(draw: Callable[..., Any]) -> Callable[..., Any]:
     def forward(xp: Any, *arrays: Any, shape: Any = (), dtype: Any = None, rng: Any = None) -> Any:
         first = arrays[0]
-        kind = np.dtype(dtype or (first.dtype if first.dtype.kind == 'f' else 'float32'))
+        kind = np.dtype(dtype or 'float32')
         shape = tuple(shape or ())
         whole = first.shape + shape
         spread = [np.asarray(a.get() if hasattr(a, 'get') else a).reshape(a.shape + (1,) * len(shape)) for a in arrays]

@@ -172,9 +172,13 @@ for _row in ROWS:
                  samples=((((2, 3),), {}, _row.domain),) if _row.derivative else ()))
 
 
+def _meeting_point(s2: float) -> float:
+    return 1 / s2 if s2 else math.inf
+
+
 def _smooth_l1_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     x, s2 = inputs[0], params['scalar'] ** 2
-    inside = F.abs(x) < 1 / s2
+    inside = F.abs(x) < _meeting_point(s2)
     return (ograds[0] * F.where(inside, x * s2, F.sign(x)),)
 
 
@@ -185,7 +189,8 @@ def _smooth_l1(xp: Any, data: Any, scalar: Any = 1.0) -> Any:
     """0.5 (sx)² where |x| < 1/s², else |x| - 0.5/s²."""
     s2 = float(scalar) ** 2
     size = xp.abs(data)
-    return xp.where(size < 1 / s2, 0.5 * s2 * data * data, size - 0.5 / s2).astype(data.dtype, copy=False)
+    place = _meeting_point(s2)
+    return xp.where(size < place, 0.5 * s2 * data * data, size - 0.5 * place).astype(data.dtype, copy=False)
 
 
 @register('_polygamma', params={'n': Int(1, 'how many derivatives of digamma, at least one', low=1)},

@@ -9,6 +9,7 @@ Common scalars: ``lr``, ``wd``, ``rescale`` (factor of the gradient) and ``clip`
 None). Releases differ in whether weight decay is clipped too: ``clip_decay`` says that it is.
 """
 
+import math
 from functools import cache
 
 import numpy as np
@@ -225,9 +226,10 @@ def ftrl(xp, w, g, states, scratch, lr, wd, rescale, clip, lamda1, beta):
     xp.add(n, other, n)
     xp.sqrt(n, other)
     xp.subtract(other, out, out)
-    xp.multiply(xp.multiply(out, w, out), 1.0 / lr, out)
+    inverse = 1.0 / lr if lr else math.inf
+    xp.multiply(xp.multiply(out, w, out), inverse, out)
     xp.subtract(z, out, z)
-    xp.add(xp.multiply(xp.add(other, beta, other), 1.0 / lr, other), wd, other)
+    xp.add(xp.multiply(xp.add(other, beta, other), inverse, other), wd, other)
     xp.maximum(xp.subtract(xp.absolute(z, out), lamda1, out), 0.0, out=out)
     xp.multiply(xp.sign(z, w), out, w)
     xp.negative(xp.divide(w, other, w), w)
