@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
-from . import engine
+from . import engine, forksafe
 from .context import Context, as_context
 
-_lock = threading.Lock()
+_lock = forksafe.lock()
 _generators: dict[str, Any] = {}
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from . import env
+from . import env, forksafe
 from .base import MXNetError
 
 LARGE = 64 * 1024
 """Arrays of at least this many bytes come from the pool: the page faults of fresh memory cost more than the work."""
 
-# Reentrant: making a list below may start the garbage collector, which ends leases in this very thread.
-_lock = threading.RLock()
+_lock = forksafe.lock()
 _free: dict[int, list[np.ndarray]] = {}
 _kept = 0
 _leased = 0

@@ -5,18 +5,18 @@ A piece of memory counts from when an array first stands on it until numpy lets 
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .. import forksafe
 from ..ndarray.ndarray import NDArray
 
 HOME = 'cpu/0'
 
-_lock = threading.RLock()       # a weak reference may end while this thread holds it
+_lock = forksafe.lock()
 _known: dict[int, tuple[Any, str, int]] = {}
 _used: dict[str, int] = {}
 _session: Any = None

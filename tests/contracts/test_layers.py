@@ -34,7 +34,7 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 
 #: The layers of the reference engine, lowest first: a module imports from its own layer and those below it.
 LAYERS = (
-    ("ground", {"base", "env", "registry", "util"}),
+    ("ground", {"base", "env", "forksafe", "registry", "util"}),
     ("device", {"context", "device", "memory", "storage"}),
     ("operators", {"fields", "op", "ops", "samples", "name_space"}),
     ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels", "lazy", "threaded"}),

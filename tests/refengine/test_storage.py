@@ -1,6 +1,9 @@
 """The pool lends a buffer to one array at a time, and gets it back only when the last view has died."""
 
 import gc
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -64,3 +67,33 @@ def test_a_lease_that_ends_while_the_pool_is_locked_ends_without_a_deadlock():
     with storage._lock:
         del array
     assert storage.kept_bytes() >= SIZE * 4
+
+
+def test_a_forked_process_finds_the_pool_free():
+    """Whatever another thread of its parent was doing at that moment."""
+    code = """if True:
+        import os, threading, time
+        from refengine import storage
+        taken = threading.Event()
+        def hold():
+            with storage._lock:
+                taken.set()
+                time.sleep(0.3)
+        threading.Thread(target=hold).start()
+        taken.wait()
+        child = os.fork()
+        if child == 0:
+            storage.empty((storage.LARGE,), 'uint8')
+            os._exit(7)
+        for _ in range(200):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            time.sleep(0.05)
+        else:
+            os.kill(child, 9)
+        print(ended == child and os.waitstatus_to_exitcode(status))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.stdout.strip() == "7", done.stderr
