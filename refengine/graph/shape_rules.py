@@ -248,3 +248,11 @@ _BACKWARD: dict[str, Any] = {
 def backward(op: Operator) -> Any:
     """The rule by which an operator tells shapes of inputs from its first output, or None."""
     return _BACKWARD.get(op.name)
+
+
+def extend(name: str, rule: Any, any_leader: Any = None) -> None:
+    """Give an operator that lies above the graphs its rule; ``any_leader`` completes shapes of inputs in any order."""
+    global ANY_LEADER
+    _RULES[name] = rule
+    if any_leader is not None:
+        ANY_LEADER |= {any_leader}

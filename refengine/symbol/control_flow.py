@@ -6,21 +6,18 @@ the one node that stands for the loop. The node runs its graphs call by call, as
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import autograd, dispatch, tape
-from .. import ndarray as nd
+from .. import attribute
 from ..base import MXNetError
 from ..graph.node import Entry, Node, topological
-from ..graph.program import build
 from ..name import current as names
-from ..op import Operator
+from ..op import registry
 from .compose import var
+from .loops import Subgraph, make_node
 from .symbol import Symbol
-
-Runner = Callable[[list[Any]], list[Any]]
-
 
 # ---- nested lists of symbols -----------------------------------------------------------------------------------
 
@@ -54,120 +51,29 @@ def _regroup(flat: Sequence[Any], form: Any) -> Any:
     return _take(list(flat), form)
 
 
-# ---- a part of a graph as a function of arrays -----------------------------------------------------------------
+# ---- a part of a graph as a graph of its own -------------------------------------------------------------------
 
-class _Part:
-    """The graph that a body made: a function of its own inputs and of what it took from outside.
-
-    ``outside`` are the entries that were there before the body ran, and variables.
-    """
-
-    def __init__(self, heads: Sequence[Symbol], own: Sequence[Symbol], before: int) -> None:
-        entries = [head._entries[0] for head in heads]
-        inner = [symbol._entries[0][0] for symbol in own]
-        inside = {id(node) for node in inner}
-        self.outside: list[Entry] = []
-        made: dict[int, Node] = {id(node): node for node in inner}
-        stand_ins: list[Node] = []
-        places: dict[tuple[int, int], Node] = {}
-
-        def is_outside(node: Node) -> bool:
-            return id(node) not in inside and (node.op is None or node.sequence < before)
-
-        def entry(old: Entry) -> Entry:
-            node, index = old
-            if not is_outside(node):
-                return made[id(node)], index
-            key = (id(node), index)
-            if key not in places:
-                places[key] = Node(None, f'outside{len(places)}')
-                stand_ins.append(places[key])
-                self.outside.append(old)
-            return places[key], 0
-
-        for node in sorted(topological(entries), key=lambda n: n.sequence):
-            if node.op is not None and not is_outside(node):
-                made[id(node)] = node.clone([entry(e) for e in node.inputs])
-        self._program = build([entry(e) for e in entries], [*inner, *stand_ins])
-
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        program = self._program
-        values = dict(zip(program.inputs, arrays, strict=True))
-        for step in program.steps:
-            given = {key: value for key, value in step.params.items() if key in step.op.params}
-            if isinstance(step.op, _Loop):
-                results = step.op.run(step.params, [values[s] for s in step.inputs])
-            else:
-                result = dispatch.invoke(step.op, [values[s] for s in step.inputs], given)
-                results = result if isinstance(result, list) else [result]
-            values.update(zip(step.outputs, results, strict=False))
-        return [values[slot] for slot in program.heads]
+SCOPE = '__subgraph_name__'
+_scopes: Counter[str] = Counter()
 
 
-# ---- the node --------------------------------------------------------------------------------------------------
-
-class _Loop(Operator):
-    """The record of a loop or a branch: what it does is among its parameters, as ``runner``."""
-
-    __slots__ = ()
-
-    def run(self, params: dict[str, Any], arrays: list[Any]) -> list[Any]:
-        """The results for recorded arrays."""
-        runner: Runner = params['runner']
-        return runner(arrays)
+def _scope(word: str) -> attribute.AttrScope:
+    """The scope of a body: its nodes say which loop they belong to, as in the files of the releases."""
+    outer = attribute.current().get(None).get(SCOPE)
+    word = f'{outer}${word}' if outer else word
+    _scopes[word] += 1
+    return attribute.AttrScope(**{SCOPE: f'{word}{_scopes[word] - 1}'})
 
 
-def _forward(xp: Any, *arrays: Any, runner: Runner, count: int, ctx: Any, is_train: bool) -> tuple[Any, ...]:
-    with autograd.pause(train_mode=is_train):
-        results = runner([dispatch.wrap(a, ctx) for a in arrays])
-    if len(results) != count:
-        raise MXNetError(f'a loop of a graph gave {len(results)} results, expected {count}: without a single step the '
-                         f'shapes of its outputs are unknown')
-    return tuple(r._data for r in results)
-
-
-def _backward(node: Any, ograds: Sequence[Any]) -> list[Any]:
-    arrays = [dispatch.wrap(data, node.ctx) for data in node.inputs]
-    for array in arrays:
-        array._node = tape.Leaf(None, 'write', array._data.dtype)
-    training, recording = tape.state.training, tape.state.recording
-    with autograd.record(train_mode=training):
-        results = node.params['runner'](arrays)
-    tape.state.recording = recording
-    pairs = [(r, g) for r, g in zip(results, ograds, strict=False) if g is not None and r._node is not None]
-    gradients: list[Any] = [None] * len(arrays)
-    if not pairs:
-        return gradients
-    heads = [r for r, _ in pairs]
-    given = [g if isinstance(g, nd.NDArray) else dispatch.wrap(g, node.ctx) for _, g in pairs]
-    for index, array in enumerate(arrays):
-        if array._data.dtype.kind != 'f':
-            continue
-        try:
-            gradients[index] = autograd.grad(heads, [array], given, retain_graph=True)[0]._data
-        except MXNetError:
-            gradients[index] = None         # no result depends on this input
-    return gradients
-
-
-def _record(name: str) -> _Loop:
-    op = _Loop(name, _forward, variadic=True, num_outputs=lambda p: p['count'], mixed=True)
-    op.backward = _backward
-    return op
-
-
-_FOREACH, _WHILE, _COND = _record('_foreach'), _record('_while_loop'), _record('_cond')
-
-
-def _node(op: _Loop, name: str, inputs: Sequence[Entry], runner: Runner, count: int, traced: bool) -> list[Symbol]:
-    node = Node(op, names().get(None, name), {}, inputs, {'runner': runner, 'count': count})
-    return [Symbol([(node, i)], traced) for i in range(count)]
-
-
-def _stand_ins(symbols: Sequence[Symbol], what: str) -> list[Symbol]:
-    made = []
-    for number, symbol in enumerate(symbols):
-        variable = var(f'{what}{number}')
+def _stand_ins(symbols: Sequence[Symbol]) -> list[Symbol]:
+    """Variables in the place of the values of a loop, under the names that the releases give them."""
+    made: list[Symbol] = []
+    used: Counter[str] = Counter()
+    for symbol in symbols:
+        source, index = symbol._entries[0]
+        name = f'{source.name}-{index}'
+        used[name] += 1
+        variable = var(name if used[name] == 1 else f'{name}-{used[name] - 1}')
         variable._traced = symbol._traced
         made.append(variable)
     return made
@@ -178,8 +84,75 @@ def _now() -> int:
     return Node(None, 'mark').sequence
 
 
+def _results(symbols: Sequence[Symbol], before: int) -> list[Entry]:
+    """Results of a body. What the body did not compute is copied, and a second result of one call.
+
+    The releases want it so: a graph that computes nothing has no outputs.
+    """
+    found: list[Entry] = []
+    for symbol in symbols:
+        entry = symbol._entries[0]
+        node = entry[0]
+        if node.op is None or node.sequence < before or any(node is other for other, _ in found):
+            entry = (Node(registry['_copy'], names().get(None, 'identity'), attribute.current().get(None), [entry]), 0)
+        found.append(entry)
+    return found
+
+
+class _Part:
+    """The graph that a body made. ``feeds`` are the entries outside behind its variables; None for its own.
+
+    Calls that were there before the body ran stay outside: they are computed once.
+    """
+
+    def __init__(self, heads: Sequence[Entry], own: Sequence[Symbol], before: int) -> None:
+        inside = {id(symbol._entries[0][0]) for symbol in own}
+        made: dict[int, Node] = {}
+        variables: dict[Entry, Node] = {}
+        outside: dict[int, Entry] = {}
+        scope = attribute.current().get(None)[SCOPE]
+
+        def entry(old: Entry) -> Entry:
+            node, index = old
+            if id(node) in inside:
+                return node, index
+            if node.op is None or node.sequence < before:
+                if old not in variables:
+                    name = node.name if node.op is None else node.output_names()[index]
+                    plain = node.op is not None or node.attrs.get(SCOPE, scope) != scope
+                    variables[old] = Node(None, name, {} if plain else dict(node.attrs))
+                    outside[id(variables[old])] = old
+                return variables[old], 0
+            return made[id(node)], index
+
+        needed: list[Node] = []
+        for node in topological(heads):
+            if node.op is not None and node.sequence >= before:
+                needed.append(node)
+        for node in sorted(needed, key=lambda n: n.sequence):
+            made[id(node)] = node.clone([entry(e) for e in node.inputs])
+        self.graph = Subgraph([entry(head) for head in heads])
+        self.feeds = [outside.get(id(node)) for node in self.graph.inputs]
+        self.places = {id(node): place for place, node in enumerate(self.graph.inputs)}
+
+    def place(self, symbol: Symbol) -> int | None:
+        """Which of its variables a stand-in is, None when nothing reads it."""
+        return self.places.get(id(symbol._entries[0][0]))
+
+
+def _add_node(kind: str, attrs: dict[str, Any], inputs: Sequence[Entry], graphs: Sequence[Subgraph],
+              traced: bool) -> list[Symbol]:
+    outer = attribute.current().get(None)
+    texts = {key: str(value) for key, value in attrs.items()}
+    node = make_node(kind, names().get(None, kind), {**outer, **texts, 'num_args': str(len(inputs) + len(graphs))},
+                     inputs, graphs)
+    return [Symbol([(node, i)], traced) for i in range(node.visible)]
+
+
 def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = 'foreach') -> tuple[Any, Any]:
     """``body(slice, states)`` for every entry of the first axis; stacked outputs and the last states.
+
+    AssertionError when the body does not use the data or a state: the format of files has no place for that.
 
     >>> import refengine as mx
     >>> x, s = mx.sym.var('x'), mx.sym.var('s')
@@ -190,85 +163,116 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = '
     """
     flat, data_form = _flatten(data, 'data')
     states, state_form = _flatten(init_states, 'init_states')
-    slices, before_states = _stand_ins(flat, 'slice'), _stand_ins(states, 'state')
+    if not flat:
+        raise ValueError('foreach needs data to go through')
     before = _now()
-    outputs, after = body(_regroup(slices, data_form), _regroup(before_states, state_form))
-    heads, out_form = _flatten(outputs, 'the outputs of the body')
-    new_states, new_form = _flatten(after, 'the states of the body')
-    if len(new_states) != len(states):
-        raise ValueError(f'the body of foreach gave {len(new_states)} states, expected {len(states)}')
-    part = _Part([*heads, *new_states], [*slices, *before_states], before)
-    count, first, second = len(heads), len(flat), len(flat) + len(states)
-
-    def run(arrays: list[Any]) -> list[Any]:
-        outer = arrays[second:]
-
-        def step(items: Any, held: Any) -> tuple[list[Any], list[Any]]:
-            found = part([*items, *held, *outer])
-            return found[:count], found[count:]
-
-        stacked, last = nd.contrib.foreach(step, arrays[:first], arrays[first:second])
-        return [*stacked, *last]
-
-    inputs = [s._entries[0] for s in (*flat, *states)] + part.outside
-    results = _node(_FOREACH, name, inputs, run, count + len(states), any(s._traced for s in (*flat, *states)))
-    return _regroup(results[:count], out_form), _regroup(results[count:], new_form)
+    with _scope(name):
+        slices, held = _stand_ins(flat), _stand_ins(states)
+        outputs, after = body(_regroup(slices, data_form), _regroup(held, state_form))
+        heads, out_form = _flatten(outputs, 'the outputs of the body')
+        new_states, new_form = _flatten(after, 'the states of the body')
+        if len(new_states) != len(states):
+            raise ValueError(f'the body of foreach gave {len(new_states)} states, expected {len(states)}')
+        part = _Part(_results([*heads, *new_states], before), [*slices, *held], before)
+    places = [[part.place(symbol) for symbol in own] for own in (slices, held)]
+    for what, found in zip(('data', 'state'), places, strict=True):
+        if None in found:
+            raise AssertionError(f'the {what} arrays have to be used in the loop body')
+    rest = [place for place, feed in enumerate(part.feeds) if feed is not None]
+    inputs = [s._entries[0] for s in (*flat, *states)] + [feed for feed in part.feeds if feed is not None]
+    results = _add_node('_foreach', {'num_outputs': len(heads) + len(states), 'num_out_data': len(heads),
+                                     'in_data_locs': places[0], 'in_state_locs': places[1], 'remain_locs': rest},
+                        inputs, [part.graph], any(s._traced for s in (*flat, *states)))
+    return _regroup(results[:len(heads)], out_form), _regroup(results[len(heads):], new_form)
 
 
 def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None,
                name: str = 'while_loop') -> tuple[Any, Any]:
     """``func(*loop_vars)`` while ``cond(*loop_vars)`` holds, at most max_iterations times.
 
-    Outputs are stacked and padded with zeros to max_iterations. ValueError without the number of steps or variables.
+    Outputs are stacked and padded with zeros to max_iterations. ValueError without the number of steps or variables,
+    and for a variable that func does not use.
     """
     if max_iterations is None:
         raise ValueError('max_iterations should be specified')
     variables, form = _flatten(loop_vars, 'loop_vars')
     if not variables:
         raise ValueError('loop_vars should contain at least one element')
-    inner = _stand_ins(variables, 'variable')
     before = _now()
-    grouped = _regroup(inner, form)
-    args = grouped if isinstance(grouped, list) else [grouped]
-    test, _ = _flatten(cond(*args), 'the condition')
-    outputs, after = func(*args)
-    heads, out_form = _flatten(outputs, 'the outputs of func')
-    new, new_form = _flatten(after, 'the variables of func')
-    if len(new) != len(variables):
-        raise ValueError(f'func gave {len(new)} loop variables, expected {len(variables)}')
-    condition, part = _Part(test, inner, before), _Part([*heads, *new], inner, before)
-    size, count, cut = len(variables), len(heads), len(variables) + len(condition.outside)
-    limit = int(max_iterations)
+    with _scope(f'{name}_cond'):
+        tested = _stand_ins(variables)
+        test, _ = _flatten(cond(*_arguments(tested, form)), 'the condition')
+        condition = _Part(_results(test, before), tested, before)
+    with _scope(f'{name}_func'):
+        inner = _stand_ins(variables)
+        outputs, after = func(*_arguments(inner, form))
+        heads, out_form = _flatten(outputs, 'the outputs of func')
+        new, new_form = _flatten(after, 'the variables of func')
+        if len(new) != len(variables):
+            raise ValueError(f'func gave {len(new)} loop variables, expected {len(variables)}')
+        part = _Part(_results([*heads, *new], before), inner, before)
+    at = [part.place(symbol) for symbol in inner]
+    if None in at:
+        raise ValueError(f"The {at.index(None)}-th loop_var doesn't involve into the computation")
+    inputs: list[Entry] = []
+    of_variable: dict[int, int] = {}
+    where = []
+    for piece, own in ((condition, tested), (part, inner)):
+        number_of = {piece.place(symbol): number for number, symbol in enumerate(own)}
+        found = []
+        for place, feed in enumerate(piece.feeds):
+            number = number_of[place] if feed is None else None
+            if number is None or number not in of_variable:
+                if number is not None:
+                    of_variable[number] = len(inputs)
+                inputs.append(feed if feed is not None else variables[number_of[place]]._entries[0])
+                found.append(len(inputs) - 1)
+            else:
+                found.append(of_variable[number])
+        where.append(found)
+    results = _add_node('_while_loop', {'num_outputs': len(heads) + len(new), 'num_out_data': len(heads),
+                                        'max_iterations': int(max_iterations), 'cond_input_locs': where[0],
+                                        'func_input_locs': where[1], 'func_var_locs': at},
+                        inputs, [condition.graph, part.graph], any(s._traced for s in variables))
+    return _regroup(results[:len(heads)], out_form), _regroup(results[len(heads):], new_form)
 
-    def run(arrays: list[Any]) -> list[Any]:
-        def holds(*held: Any) -> Any:
-            return condition([*held, *arrays[size:cut]])[0]
 
-        def step(*held: Any) -> tuple[list[Any], list[Any]]:
-            found = part([*held, *arrays[cut:]])
-            return found[:count], found[count:]
-
-        stacked, last = nd.contrib.while_loop(holds, step, arrays[:size], limit)
-        return [*stacked, *last]
-
-    inputs = [s._entries[0] for s in variables] + condition.outside + part.outside
-    results = _node(_WHILE, name, inputs, run, count + size, any(s._traced for s in variables))
-    return _regroup(results[:count], out_form), _regroup(results[count:], new_form)
+def _arguments(symbols: Sequence[Symbol], form: Any) -> list[Any]:
+    grouped = _regroup(symbols, form)
+    return grouped if isinstance(grouped, list) else [grouped]
 
 
 def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any], name: str = 'cond') -> Any:
-    """The result of one of two functions without arguments, by the truth of a one-element symbol."""
+    """The result of one of two functions without arguments, by the truth of a one-element symbol.
+
+    ValueError when the two have different numbers of results.
+    """
     before = _now()
-    yes, form = _flatten(then_func(), 'the result of then_func')
-    no, other = _flatten(else_func(), 'the result of else_func')
-    if form != other:
+    with _scope(f'{name}_pred'):
+        parts = [_Part(_results([pred], before), [], before)]
+    forms, counts = [], []
+    for word, function in (('then', then_func), ('else', else_func)):
+        with _scope(f'{name}_{word}'):
+            found, form = _flatten(function(), f'the result of {word}_func')
+            parts.append(_Part(_results(found, before), [], before))
+        forms.append(form)
+        counts.append(len(found))
+    if counts[0] != counts[1]:
+        raise ValueError('Number of outputs differs between then-branch and else-branch')
+    if forms[0] != forms[1]:
         raise ValueError('then_func and else_func must give results of one structure')
-    first, second = _Part(yes, [], before), _Part(no, [], before)
-    cut = 1 + len(first.outside)
-
-    def run(arrays: list[Any]) -> list[Any]:
-        found = first(arrays[1:cut]) if bool(arrays[0]) else second(arrays[cut:])
-        return [item + 0 if any(item is array for array in arrays) else item for item in found]
-
-    inputs = [pred._entries[0], *first.outside, *second.outside]
-    return _regroup(_node(_COND, name, inputs, run, len(yes), pred._traced), form)
+    inputs: list[Entry] = []
+    places: dict[Entry, int] = {}
+    where = []
+    for part in parts:
+        for feed in part.feeds:
+            assert feed is not None
+            if feed not in places:
+                places[feed] = len(inputs)
+                inputs.append(feed)
+        where.append([places[feed] for feed in part.feeds if feed is not None])
+    if not inputs:
+        raise MXNetError(f'{name}: a branch needs inputs')
+    return _regroup(_add_node('_cond', {'num_outputs': counts[0], 'cond_input_locs': where[0],
+                                        'then_input_locs': where[1], 'else_input_locs': where[2]},
+                              inputs, [part.graph for part in parts], pred._traced), forms[0])

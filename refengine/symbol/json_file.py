@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import MXNetError
@@ -11,6 +11,7 @@ from ..graph.node import HIDDEN_KEYS, Node, topological
 from ..op import registry
 from . import release_names
 from .compose import input_names
+from .loops import RECORDS, Subgraph, make_node
 from .symbol import Symbol
 
 VERSION = 10901
@@ -18,27 +19,33 @@ VERSION = 10901
 
 def dump(symbol: Symbol, remove_amp_cast: bool = True) -> str:
     """The text of a graph: sorted attributes, one line for each list of numbers."""
-    entries = _without_casts(symbol._entries) if remove_amp_cast else symbol._entries
+    return _graph_text(symbol._entries, remove_amp_cast, (f'"attrs": {{"mxnet_version": ["int", {VERSION}]}}',), '')
+
+
+def _graph_text(entries: Sequence[Any], remove_amp_cast: bool, more: Sequence[str], indent: str) -> str:
+    """A graph, and what is noted beside it; each line but the first begins with the indent."""
+    if remove_amp_cast:
+        entries = _without_casts(entries)
     nodes = topological(entries)
     number = {id(node): i for i, node in enumerate(nodes)}
     pointers = [0]
     blocks = []
     for node in nodes:
-        if 'runner' in node.params:
-            raise MXNetError(f'{node.name}: a graph with loops or branches cannot be written to a file')
         count = 1 if node.op is None else release_names.OUTPUTS.get(node.op.name, node.visible)
         pointers.append(pointers[-1] + count)
         states = node.states()
         inputs = [[number[id(source)], index, int(position in states and source.op is None)]
                   for position, (source, index) in enumerate(node.inputs)]
-        blocks.append(_node_text(node, inputs))
+        runner = node.params.get('runner')
+        graphs = [_graph_text(graph.heads, remove_amp_cast, (), f'{indent}        ')
+                  for graph in (runner.graphs if runner is not None else ())]
+        blocks.append(_node_text(node, inputs, graphs, indent))
     heads = [[number[id(node)], index, 0] for node, index in entries]
     variables = [i for i, node in enumerate(nodes) if node.op is None]
-    return ('{\n  "nodes": [\n' + ', \n'.join(blocks) + '\n  ], \n'
-            f'  "arg_nodes": {_row(variables)}, \n'
-            f'  "node_row_ptr": {_row(pointers)}, \n'
-            f'  "heads": {_rows(heads)}, \n'
-            f'  "attrs": {{"mxnet_version": ["int", {VERSION}]}}\n}}')
+    inner = f'{indent}  '
+    lines = ['"nodes": [\n' + ', \n'.join(blocks) + f'\n{inner}]', f'"arg_nodes": {_row(variables, inner)}',
+             f'"node_row_ptr": {_row(pointers, inner)}', f'"heads": {_rows(heads, inner)}', *more]
+    return '{\n' + ', \n'.join(f'{inner}{line}' for line in lines) + f'\n{indent}}}'
 
 
 def _without_casts(heads: Any) -> Any:
@@ -65,25 +72,38 @@ def _without_casts(heads: Any) -> Any:
     return [entry(e) for e in heads]
 
 
-def _row(numbers: list[int]) -> str:
-    return '[' + ', '.join(str(n) for n in numbers) + ']'
+_LONG = 10
 
 
-def _rows(rows: list[list[int]]) -> str:
-    return '[' + ', '.join(_row(row) for row in rows) + ']'
+def _listed(items: Sequence[str], indent: str) -> str:
+    """A list in one line, or with a line for each item when there are more than ten, as the releases write them."""
+    if len(items) > _LONG:
+        return '[\n' + ', \n'.join(f'{indent}  {item}' for item in items) + f'\n{indent}]'
+    return '[' + ', '.join(items) + ']'
 
 
-def _node_text(node: Node, inputs: list[list[int]]) -> str:
+def _row(numbers: Sequence[int], indent: str = '') -> str:
+    return _listed([str(n) for n in numbers], indent)
+
+
+def _rows(rows: Sequence[Sequence[int]], indent: str = '') -> str:
+    return _listed([_row(row) for row in rows], indent)
+
+
+def _node_text(node: Node, inputs: list[list[int]], graphs: Sequence[str], indent: str) -> str:
     op = 'null' if node.op is None else release_names.WRITTEN.get(node.op.name, node.op.name)
-    lines = [f'      "op": {json.dumps(op)}', f'      "name": {json.dumps(node.name)}']
+    start = f'{indent}      '
+    lines = [f'"op": {json.dumps(op)}', f'"name": {json.dumps(node.name)}']
     if node.attrs:
         pairs = [f'{json.dumps(key)}: {json.dumps(value)}' for key, value in sorted(node.attrs.items())]
         if len(pairs) == 1:
-            lines.append('      "attrs": {' + pairs[0] + '}')
+            lines.append('"attrs": {' + pairs[0] + '}')
         else:
-            lines.append('      "attrs": {\n        ' + ', \n        '.join(pairs) + '\n      }')
-    lines.append(f'      "inputs": {_rows(inputs)}')
-    return '    {\n' + ', \n'.join(lines) + '\n    }'
+            lines.append('"attrs": {\n' + ', \n'.join(f'{start}  {pair}' for pair in pairs) + f'\n{start}}}')
+    lines.append(f'"inputs": {_rows(inputs, start)}')
+    if graphs:
+        lines.append('"subgraphs": [\n' + ', \n'.join(f'{start}  {text}' for text in graphs) + f'\n{start}]')
+    return f'{indent}    {{\n' + ', \n'.join(f'{start}{line}' for line in lines) + f'\n{indent}    }}'
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -96,6 +116,12 @@ def _document(text: str) -> dict[str, Any]:
         document = json.loads(text)
     except ValueError as error:
         raise MXNetError(f'JSONReader: the text is no JSON: {error}') from None
+    return _checked(document)
+
+
+def _checked(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise MXNetError(f"JSONReader: Expect '{{' for a graph, got {type(document).__name__}")
     for field in ('nodes', 'arg_nodes', 'heads'):
         if not isinstance(document.get(field), list):
             raise MXNetError(f'JSONReader: Check failed: Missing field "{field}"')
@@ -104,7 +130,10 @@ def _document(text: str) -> dict[str, Any]:
 
 def parse(text: str) -> Symbol:
     """The symbol of a text; MXNetError naming what is wrong with it (rule GRAPH-JSON-005)."""
-    document = _document(text)
+    return Symbol(_heads(_document(text)))
+
+
+def _heads(document: Mapping[str, Any]) -> list[tuple[Node, int]]:
     nodes: list[Node] = []
     for position, block in enumerate(document['nodes']):
         if not isinstance(block, dict):
@@ -113,7 +142,7 @@ def parse(text: str) -> Symbol:
             if field not in block:
                 raise MXNetError(f'JSONReader: Check failed: Missing field "{field}" of node {position}')
         nodes.append(_node(block, nodes, position))
-    return Symbol([_entry(head, nodes, len(nodes), 'head') for head in document['heads']])
+    return [_entry(head, nodes, len(nodes), 'head') for head in document['heads']]
 
 
 def _entry(row: Any, nodes: list[Node], before: int, what: str) -> tuple[Node, int]:
@@ -132,6 +161,11 @@ def _node(block: Mapping[str, Any], nodes: list[Node], position: int) -> Node:
     inputs = [_entry(row, nodes, position, 'input') for row in block['inputs']]
     if op_name == 'null':
         return Node(None, name, attrs, inputs)
+    if op_name in RECORDS:
+        graphs = block.get('subgraphs')
+        if not isinstance(graphs, list):
+            raise MXNetError(f'JSONReader: Check failed: Missing field "subgraphs" of node {position}')
+        return make_node(op_name, name, attrs, inputs, [Subgraph(_heads(_checked(graph))) for graph in graphs])
     read = release_names.READ.get(op_name)
     if read is not None:
         op_name, attrs = read(attrs)
