@@ -9,7 +9,7 @@ import numpy as np
 from ..base import MXNetError
 from ..op import Bool, Enum, register
 from ._nn import require_float, require_shape
-from .nn_output import no_second_gradient
+from .nn_ctc_second import NEVER, second_gradient
 
 _PARAMS = {'use_data_lengths': Bool(False, 'data_lengths says how long each sequence is'),
            'use_label_lengths': Bool(False, 'label_lengths says how long each label is'),
@@ -46,12 +46,12 @@ def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
         raise MXNetError(f'Error in operator CTCLoss: {name} must be from {low} to {high}, got {values.tolist()}')
 
 
-class _Lattice:
-    """The states of all label sequences: blanks around and between the labels, and which steps are allowed."""
+class _Layout:
+    """What labels say: the states of their sequences, blanks around and between the labels, and which may follow."""
 
-    def __init__(self, data: np.ndarray, label: np.ndarray, data_lengths: Any, label_lengths: Any,
+    def __init__(self, steps: int, classes: int, label: np.ndarray, data_lengths: Any, label_lengths: Any,
                  blank_label: str) -> None:
-        steps, batch, classes = data.shape
+        batch = label.shape[0]
         self.blank = 0 if blank_label == 'first' else classes - 1
         label = label.astype(np.int64)
         if label_lengths is None:
@@ -63,8 +63,8 @@ class _Lattice:
         self.lengths = lengths
         _check_range('data_lengths', self.times, 1, steps)
         _check_range('label_lengths', lengths, 0, label.shape[1])
-        real = label[np.arange(label.shape[1])[None, :] < lengths[:, None]]
-        _check_range('label', real, 0, classes - 1)
+        within = np.arange(label.shape[1])[None, :] < lengths[:, None]
+        _check_range('label', label[within], 0, classes - 1)
         self.states = np.full((batch, 2 * label.shape[1] + 1), self.blank)
         self.states[:, 1::2] = np.clip(label, 0, classes - 1)
         positions = np.arange(self.states.shape[1])
@@ -72,6 +72,15 @@ class _Lattice:
         # A state may be reached from the one before the last if that skips a blank between different labels.
         self.skip = np.zeros(self.states.shape, bool)
         self.skip[:, 2:] = (self.states[:, 2:] != self.blank) & (self.states[:, 2:] != self.states[:, :-2])
+
+
+class _Lattice(_Layout):
+    """The states of all label sequences, with what each of them emits at each time."""
+
+    def __init__(self, data: np.ndarray, label: np.ndarray, data_lengths: Any, label_lengths: Any,
+                 blank_label: str) -> None:
+        steps, batch, classes = data.shape
+        super().__init__(steps, classes, label, data_lengths, label_lengths, blank_label)
         shifted = data.astype(np.float64)
         shifted = shifted - shifted.max(axis=2, keepdims=True)
         self.logs = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
@@ -120,15 +129,21 @@ class _Lattice:
         return beta
 
 
+def _host_parts(xp: Any, arrays: Any, params: dict[str, Any]) -> list[Any]:
+    return [a if a is None or xp is np else a.get() for a in _parts(arrays, params)]
+
+
 def _lattice(xp: Any, arrays: Any, params: dict[str, Any]) -> _Lattice:
-    data, label, data_lengths, label_lengths = (
-        a if a is None or xp is np else a.get() for a in _parts(arrays, params))
+    data, label, data_lengths, label_lengths = _host_parts(xp, arrays, params)
     return _Lattice(data, label, data_lengths, label_lengths, params['blank_label'])
 
 
+def _own(params: dict[str, Any]) -> dict[str, Any]:
+    return {key: params[key] for key in _PARAMS}
+
+
 def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    own = {key: params[key] for key in _PARAMS}
-    back = F._ctc_loss_backward(ograds[0], *inputs, **own)
+    back = F._ctc_loss_backward(ograds[0], *inputs, **_own(params))
     return (back, *(F.zeros_like(x) for x in inputs[1:]))
 
 
@@ -154,7 +169,7 @@ _DEFAULTS = {'use_data_lengths': False, 'use_label_lengths': False, 'blank_label
 
 
 @register('_ctc_loss_backward', inputs=('ograd', 'data', 'label', 'data_lengths', 'label_lengths'), params=_PARAMS,
-          num_inputs=lambda params: 1 + _count(params), mixed=True, grad=no_second_gradient)
+          num_inputs=lambda params: 1 + _count(params), mixed=True, grad=second_gradient(_own))
 def _ctc_loss_backward(xp: Any, ograd: Any, *arrays: Any, **params: Any) -> Any:
     """The gradient of CTCLoss by its data: probabilities minus the expected share of each class at each time."""
     lattice = _lattice(xp, arrays, {**_DEFAULTS, **params})
@@ -175,3 +190,37 @@ def _ctc_loss_backward(xp: Any, ograd: Any, *arrays: Any, **params: Any) -> Any:
 
 def _host(xp: Any, x: Any) -> Any:
     return x if xp is np else x.get()
+
+
+@register('_ctc_lattice', inputs=('data', 'label', 'data_lengths', 'label_lengths'), params=_PARAMS, num_inputs=_count,
+          num_outputs=5, mixed=True)
+def _ctc_lattice(xp: Any, *arrays: Any, **params: Any) -> Any:
+    """The labels of CTCLoss as arrays of double precision that sums and products can use.
+
+    The class of each state, as zeros and ones (batch, state, class). Then logarithms, 0 for what is possible: steps
+    (batch, from, to), first states (batch, state) and last states (time, batch, state). Last, ones at the times of
+    sequences that have an alignment (time, batch, 1).
+    """
+    params = {**_DEFAULTS, **params}
+    data, label, data_lengths, label_lengths = _host_parts(xp, arrays, params)
+    times, batch, count = data.shape
+    layout = _Layout(times, count, label, data_lengths, label_lengths, params['blank_label'])
+    states = layout.states.shape[1]
+    rows, lengths = np.arange(batch), layout.lengths
+    step = np.full((batch, states, states), NEVER)
+    for ahead in (0, 1, 2):
+        place = np.arange(states - ahead)
+        allowed = layout.used[:, ahead:] & (layout.skip[:, 2:] if ahead == 2 else True)
+        step[:, place, place + ahead] = np.where(allowed, 0.0, NEVER)
+    start = np.full((batch, states), NEVER)
+    start[:, :2] = np.where(layout.used[:, :2], 0.0, NEVER)
+    end = np.full((times, batch, states), NEVER)
+    end[layout.times - 1, rows, 2 * lengths] = 0
+    some = lengths > 0
+    end[layout.times[some] - 1, rows[some], 2 * lengths[some] - 1] = 0
+    # Equal neighbours need a blank between them.
+    repeated = layout.used & ~layout.skip
+    needed = lengths + repeated[:, 3::2].sum(axis=1)
+    inside = (np.arange(times)[:, None] < layout.times[None, :]) & (needed <= layout.times)[None, :]
+    classes = (layout.states[:, :, None] == np.arange(count)).astype(np.float64)
+    return tuple(xp.asarray(a) for a in (classes, step, start, end, inside[:, :, None].astype(np.float64)))

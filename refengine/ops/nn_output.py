@@ -12,12 +12,6 @@ from ..base import MXNetError
 from ..op import Bool, Enum, Float, register, registry
 from ._nn import require_float, require_shape
 
-
-def no_second_gradient(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    """The gradient of a backward operator that has none."""
-    raise MXNetError('this operator can be differentiated only once: its gradient has no gradient')
-
-
 # ---- SoftmaxOutput ---------------------------------------------------------------------------------------------
 
 _SOFTMAX = {'grad_scale': Float(1.0, 'factor of the gradient'),
@@ -56,7 +50,7 @@ def _softmax_infer(arrays: Any, params: dict[str, Any]) -> None:
 
 def _softmax_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     own = {key: params[key] for key in _SOFTMAX}
-    return F._softmax_output_backward(ograds[0], outputs[0], inputs[1], **own), F.zeros_like(inputs[1])
+    return F._softmax_output_backward(ograds[0], outputs[0], inputs[1], inputs[0], **own), F.zeros_like(inputs[1])
 
 
 @register('SoftmaxOutput', 'Softmax', inputs=('data', 'label'), mixed=True, params=_SOFTMAX, infer=_softmax_infer,
@@ -73,47 +67,88 @@ def _softmax_output(xp: Any, data: Any, label: Any, **params: Any) -> Any:
     return softmax(xp, data, axis=axis)
 
 
-@register('_softmax_output_backward', inputs=('ograd', 'output', 'label'), mixed=True, params=_SOFTMAX,
-          grad=no_second_gradient)
-def _softmax_output_backward(xp: Any, ograd: Any, output: Any, label: Any, grad_scale: float = 1.0,
-                             ignore_label: float = -1.0, multi_output: bool = False, use_ignore: bool = False,
-                             preserve_shape: bool = False, normalization: str = 'null', out_grad: bool = False,
-                             smooth_alpha: float = 0.0) -> Any:
-    """The gradient of the cross entropy by the input of the softmax."""
-    if label.shape == output.shape:
-        result = (output - label) * output.dtype.type(grad_scale)
-        return result * ograd if out_grad else result
+def _parted(output: Any, label: Any, multi_output: bool, preserve_shape: bool) -> tuple[Any, Any]:
+    """The output as (sample, class, position), and the labels as (sample, position)."""
     axis = _class_axis(output.ndim, {'multi_output': multi_output, 'preserve_shape': preserve_shape})
-    # As (sample, class, position); without positions there is one.
     if axis == 1:
         probabilities = output.reshape(*output.shape[:2], -1)
     elif axis < 0:
         probabilities = output.reshape(output.shape[0], -1, 1)
     else:
         probabilities = output.reshape(-1, output.shape[-1], 1)
-    count, classes, positions = probabilities.shape
-    chosen = label.reshape(count, positions)
-    result = probabilities.copy()
-    sample, position = xp.arange(count)[:, None], xp.arange(positions)[None, :]
-    index = xp.clip(chosen.astype(np.int64), 0, classes - 1)
-    if smooth_alpha:
-        share = smooth_alpha / (classes - 1) if classes > 1 else 0.0
-        result -= result.dtype.type(share)
-        result[sample, index, position] -= 1 - smooth_alpha - share
-    else:
-        result[sample, index, position] -= 1
+    return probabilities, label.reshape(probabilities.shape[0], probabilities.shape[2])
+
+
+def _softmax_second(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    """The way back through probability minus label, times a factor that is constant.
+
+    It leads to data directly: by way of the output it would come to the gradient that the output has by rule.
+    """
+    ograd, output, label, data = inputs
+    own = {key: params[key] for key in _SOFTMAX}
+    factor = ograds[0] * F._softmax_output_factor(output, label, **own)
+    above = None
+    if params['out_grad']:
+        def above() -> Any:
+            return ograds[0] * F._softmax_output_backward(ograd, output, label, data, **{**own, 'out_grad': False})
+        factor = factor * ograd
+
+    def below() -> Any:
+        axis = _class_axis(data.ndim, params)
+        flat = (data.shape[0], -1) if axis < 0 else data.shape
+        shares, moves = F.softmax(F.reshape(data, shape=flat), axis=axis), F.reshape(factor, shape=flat)
+        moves = F.broadcast_sub(moves, F.sum(shares * moves, axis=axis, keepdims=True))
+        return F.reshape(shares * moves, shape=data.shape)
+
+    return above, None, -factor if label.shape == data.shape else None, below
+
+
+@register('_softmax_output_factor', inputs=('output', 'label'), mixed=True, params=_SOFTMAX)
+def _softmax_output_factor(xp: Any, output: Any, label: Any, grad_scale: float = 1.0, ignore_label: float = -1.0,
+                           multi_output: bool = False, use_ignore: bool = False, preserve_shape: bool = False,
+                           normalization: str = 'null', out_grad: bool = False, smooth_alpha: float = 0.0) -> Any:
+    """What the difference of probability and label is multiplied with, in the shape of the output."""
+    if label.shape == output.shape:
+        return xp.full_like(output, grad_scale)
+    probabilities, chosen = _parted(output, label, multi_output, preserve_shape)
     counts = chosen != ignore_label
-    if use_ignore:
-        result *= counts[:, None, :]
     divisor = 1.0
     if normalization == 'batch':
-        divisor = float(count)
+        divisor = float(len(probabilities))
     elif normalization == 'valid':
         divisor = max(float(counts.sum()) if use_ignore else float(chosen.size), 1.0)
     if multi_output and normalization != 'valid':
-        divisor *= positions
-    result *= result.dtype.type(grad_scale / divisor)
-    result = result.reshape(output.shape)
+        divisor *= probabilities.shape[2]
+    result = xp.full_like(probabilities, grad_scale / divisor)
+    if use_ignore:
+        result *= counts[:, None, :]
+    return result.reshape(output.shape)
+
+
+@register('_softmax_output_backward', inputs=('ograd', 'output', 'label', 'data'), mixed=True, params=_SOFTMAX,
+          grad=_softmax_second)
+def _softmax_output_backward(xp: Any, ograd: Any, output: Any, label: Any, data: Any, multi_output: bool = False,
+                             preserve_shape: bool = False, out_grad: bool = False, smooth_alpha: float = 0.0,
+                             **params: Any) -> Any:
+    """The gradient of the cross entropy by data, the input of the softmax whose result is there already."""
+    factor = _softmax_output_factor(xp, output, label, multi_output=multi_output, preserve_shape=preserve_shape,
+                                    **params)
+    if label.shape == output.shape:
+        result = output - label
+    else:
+        probabilities, chosen = _parted(output, label, multi_output, preserve_shape)
+        count, classes, positions = probabilities.shape
+        result = probabilities.copy()
+        sample, position = xp.arange(count)[:, None], xp.arange(positions)[None, :]
+        index = xp.clip(chosen.astype(np.int64), 0, classes - 1)
+        if smooth_alpha:
+            share = smooth_alpha / (classes - 1) if classes > 1 else 0.0
+            result -= result.dtype.type(share)
+            result[sample, index, position] -= 1 - smooth_alpha - share
+        else:
+            result[sample, index, position] -= 1
+        result = result.reshape(output.shape)
+    result = result * factor
     return result * ograd if out_grad else result
 
 
@@ -127,9 +162,9 @@ def _regression_infer(arrays: Any, params: dict[str, Any]) -> None:
 
 def _regression(name: str, forward: Callable[..., Any], difference: Callable[..., Any], doc: str) -> None:
     def grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-        label, y = inputs[1], outputs[0]
+        data, label = inputs        # not the output: by rule its gradient is another one
         scale = params['grad_scale'] / max(prod(label.shape[1:]), 1)
-        result = difference(F, y, F.reshape(label, shape=y.shape)) * scale
+        result = difference(F, data, F.reshape(label, shape=data.shape)) * scale
         return result, F.zeros_like(label)
 
     def body(xp: Any, data: Any, label: Any, grad_scale: float = 1.0) -> Any:
@@ -139,11 +174,12 @@ def _regression(name: str, forward: Callable[..., Any], difference: Callable[...
              infer=_regression_infer, grad=grad, doc=doc)(body)
 
 
-_regression('LinearRegressionOutput', lambda xp, x: x.copy(), lambda F, y, label: y - label,
+_regression('LinearRegressionOutput', lambda xp, x: x.copy(), lambda F, x, label: x - label,
             'The input itself; its gradient is that of half the squared difference from label.')
-_regression('MAERegressionOutput', lambda xp, x: x.copy(), lambda F, y, label: (y > label) * 2 - 1,
+_regression('MAERegressionOutput', lambda xp, x: x.copy(), lambda F, x, label: (x > label) * 2 - 1,
             'The input itself; its gradient is that of the absolute difference from label, -1 where they are equal.')
-_regression('LogisticRegressionOutput', lambda xp, x: registry['sigmoid'].forward(xp, x), lambda F, y, label: y - label,
+_regression('LogisticRegressionOutput', lambda xp, x: registry['sigmoid'].forward(xp, x),
+            lambda F, x, label: F.sigmoid(x) - label,
             'sigmoid of the input; its gradient is that of the cross entropy with label.')
 
 

@@ -1,14 +1,36 @@
-"""Gradients by finite differences, in float64, for any operator that has samples."""
+"""Derivatives of any order by finite differences, in float64, for any operator that has samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from refengine import autograd, dispatch, nd
+import refengine as mx
+from refengine import autograd, dispatch, nd, tape
 from refengine.samples import Sample
 
 STEP = 1e-6
 TOLERANCE = 2e-6      # of a central difference with STEP in double precision, for values of order one
+
+WIDE_STEP = 2e-4
+HIGHER_TOLERANCE = 1e-7     # of a difference of fourth order with WIDE_STEP: 1e-11 at best, third derivatives grow
+
+SEED = 23
+
+
+@dataclass(frozen=True)
+class Program(Sample):
+    """A sample that is more than one call with numbers alone: ``run`` gives the outputs for its arrays."""
+
+    run: Callable[[list[Any]], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """What a test calls the program."""
+        return f'{self.operator.name}: {self.params["what"]}'
 
 
 def _arrays(sample: Sample, values: list[np.ndarray]) -> list:
@@ -21,9 +43,14 @@ def _weights(outputs: list, sample: Sample) -> list[np.ndarray]:
 
 
 def call(sample: Sample, arrays: list) -> list:
-    """The visible outputs of floating point type."""
+    """The visible outputs of floating point type; random numbers are the same in every call."""
     arrays = [(a + a.T) * 0.5 if symmetric else a for a, symmetric in zip(arrays, sample.symmetric)]
-    result = dispatch.invoke(sample.operator, arrays, sample.params)
+    mx.random.seed(SEED)
+    if isinstance(sample, Program):
+        assert sample.run is not None
+        result = sample.run(arrays)
+    else:
+        result = dispatch.invoke(sample.operator, arrays, sample.params)
     outputs = result if isinstance(result, list) else [result]
     return [o for o in outputs if o.dtype in (np.float64, np.float32)]
 
@@ -110,3 +137,87 @@ def check_second(sample: Sample) -> None:
                                    err_msg=f'{sample.name}: second gradient of input {i}')
 
 
+# ---- derivatives of higher order ---------------------------------------------------------------------------------
+
+def directions(sample: Sample, order: int) -> list[np.ndarray]:
+    """One direction for all inputs together, another for each order; inputs that are not differentiated stay."""
+    random = np.random.default_rng(31 * sample.index + order)
+    return [random.uniform(0.5, 1.5, a.shape) * random.choice([-1, 1], a.shape, p=[0.3, 0.7]) if wanted
+            else np.zeros(a.shape) for a, wanted in zip(sample.arrays, sample.differentiated)]
+
+
+def _reached(total: Any, arrays: list[Any], chosen: list[int]) -> list[int]:
+    """The inputs that a recorded number depends on."""
+    if total is None or total._node is None:
+        return []
+    leaves = tape._reachable([total._node])[1]
+    return [i for i in chosen if arrays[i]._node in leaves]
+
+
+def derivative(sample: Sample, values: list[np.ndarray], order: int) -> list[np.ndarray]:
+    """The gradient by all inputs of the derivative of the loss along ``order - 1`` directions, one after the other.
+
+    For order 1 that is the gradient, for order 2 the product of the Hessian with a direction, and so on.
+    """
+    arrays = _arrays(sample, values)
+    chosen = [i for i, wanted in enumerate(sample.differentiated) if wanted]
+    for i in chosen:
+        arrays[i].attach_grad()
+    with autograd.record():
+        total = loss(sample, arrays)
+        for number in range(1, order):
+            reached = _reached(total, arrays, chosen)
+            if not reached:
+                break
+            gradients = autograd.grad(total, [arrays[i] for i in reached], create_graph=True, retain_graph=True)
+            along = directions(sample, number)
+            total = sum((g * nd.array(along[i], dtype='float64')).sum() for i, g in zip(reached, gradients))
+    if _reached(total, arrays, chosen):     # where it is independent of all inputs, its gradient is zero
+        total.backward()
+    return [arrays[i].grad.asnumpy() for i in chosen]
+
+
+def check_higher(sample: Sample, order: int) -> None:
+    """The derivative of this order is the rate at which that of the order below changes along a direction.
+
+    Derivatives of a smooth function do not depend on the sequence of the directions, so that one direction is enough to
+    check every entry: two-point differences in that direction, with the error of second order removed.
+    """
+    values = [a.astype('float64') for a in sample.arrays]
+    along = directions(sample, order - 1)
+
+    def moved(distance: float) -> list[np.ndarray]:
+        return derivative(sample, [v + distance * d for v, d in zip(values, along)], order - 1)
+
+    near, far = ([(high - low) / (2 * step) for high, low in zip(moved(step), moved(-step))]
+                 for step in (WIDE_STEP, 2 * WIDE_STEP))
+    for place, (found, first, second) in enumerate(zip(derivative(sample, values, order), near, far)):
+        expected = (4 * first - second) / 3
+        size = max(1.0, float(np.abs(expected).max(initial=0)))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=HIGHER_TOLERANCE * size,
+                                   err_msg=f'{sample.name}: derivative of order {order}, differentiated input {place}')
+
+
+def differentiated_operators(every: Iterator[Sample], order: int) -> set[str]:
+    """The names of the operators whose gradients are asked for by derivatives of this order."""
+    from refengine.op import operators
+    seen: set[str] = set()
+    plain = {op: op._grad for op in operators() if op._grad is not None}
+
+    def watched(op: Any, grad: Any) -> Any:
+        def asked(*args: Any) -> Any:
+            seen.add(op.name)
+            return grad(*args)
+        return asked
+
+    for op, grad in plain.items():
+        op._grad, partials = watched(op, grad), op.partials
+        if partials is not None:        # the tape takes them in place of the gradient
+            op.partials = tuple(watched(op, part) for part in partials)
+    try:
+        for sample in every:
+            derivative(sample, [a.astype('float64') for a in sample.arrays], order)
+    finally:
+        for op, grad in plain.items():
+            op.grad = grad
+    return seen
