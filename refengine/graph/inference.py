@@ -203,6 +203,9 @@ def _custom(node: Node, known: Known, shapes: list[Shape], kinds: list[Any]) -> 
 
 def _partial(op: Operator, params: dict[str, Any], shapes: list[Shape], kinds: list[Any]) -> Any:
     """Outputs while dimensions are unknown: two runs with different values for them show which outputs depend."""
+    told = shape_rules.PARTIAL_OUTPUTS.get(op.name)
+    if told is not None:
+        return told(shapes, params)
     if any(s is None for s in shapes):
         return None
     results = []

@@ -11,6 +11,8 @@ import numpy as np
 from ..op import Operator
 from ..ops import binary, unary
 from ..ops.binary import broadcast_shape
+from ..ops.nn_rnn import complete_shapes as _rnn_known
+from ..ops.nn_rnn import partial_outputs as _rnn_outputs
 from ..ops.shapes import merge, same_shape
 
 Result = list[tuple[tuple[int, ...], np.dtype[Any]]]
@@ -211,8 +213,11 @@ def _partial_dense(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
 
 
 _COMPLETIONS['FullyConnected'] = _partial_dense
-PARTIAL = frozenset({_partial_dense})
+PARTIAL = frozenset({_partial_dense, _rnn_known})
 """Rules that can do with some dimensions of the first input."""
+
+PARTIAL_OUTPUTS: dict[str, Any] = {'RNN': _rnn_outputs}
+"""What operators tell about their outputs while dimensions of inputs are unknown."""
 
 
 def completion(op: Operator) -> Any:
@@ -237,7 +242,35 @@ def _dense_from_output(out: Any, shapes: list[Any], params: dict[str, Any]) -> l
     return [(out[0], *data[1:])] if params['flatten'] else [(*out[:-1], data[-1])] if len(out) == len(data) else []
 
 
+def _concat_from_output(out: Any, shapes: list[Any], params: dict[str, Any], most: int = 1) -> list[Any]:
+    axis = params['dim'] % len(out) if out else 0
+    lengths = [s[axis] if s is not None and len(s) == len(out) else 0 for s in shapes]
+    if not out or not out[axis]:
+        return []
+    rest, unknown = out[axis] - sum(lengths), lengths.count(0)
+    if not 1 <= unknown <= most or rest <= 0 or rest % unknown:
+        return []
+    share = (*out[:axis], rest // unknown, *out[axis + 1:])
+    return [None if length else share for length in lengths]
+
+
+def _parameters_from_vector(out: Any, shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    """Weights of unknown size are those of the two directions of the first layer: they are of one size."""
+    return _concat_from_output(out, shapes, params, 2)
+
+
+def _size_from_output(out: Any, shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    """The only unknown dimension of an input that has as many elements as the output."""
+    data = shapes[0]
+    if data is None or 0 in out or data.count(0) != 1:
+        return []
+    rest = prod(n for n in data if n)
+    return [] if prod(out) % rest else [tuple(n or prod(out) // rest for n in data)]
+
+
 _BACKWARD: dict[str, Any] = {
+    'Concat': _concat_from_output, '_rnn_param_concat': _parameters_from_vector,
+    **dict.fromkeys(('reshape', 'Flatten', 'expand_dims', 'squeeze'), _size_from_output),
     **dict.fromkeys(_SAME_PAIRS | {'add_n'}, _from_output),
     **dict.fromkeys(_UNARY | _SCALARS | {'Activation', 'Dropout', '_copy', 'BlockGrad', 'cast', 'BatchNorm', 'softmax',
                                          'log_softmax', 'SoftmaxOutput', 'clip'}, _lead_from_output),

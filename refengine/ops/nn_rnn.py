@@ -110,18 +110,34 @@ def _infer(arrays: Any, p: dict[str, Any]) -> None:
 
 
 @completes('RNN')
-def _complete(shapes: list[Any], p: dict[str, Any]) -> list[Any]:
+def complete_shapes(shapes: list[Any], p: dict[str, Any]) -> list[Any]:
+    """Parameters and states from the data, as far as its dimensions are known."""
     data = shapes[0]
-    directions, size = 2 if p['bidirectional'] else 1, p['state_size']
     done = list(shapes)
-    if data is not None and data[2] > 0:
-        total = layout(p['mode'], data[2], size, p['num_layers'], directions, p['projection_size'])[1]
-        done[1] = merge(shapes[1], (total,))
-        count = directions * p['num_layers']
-        done[2] = merge(shapes[2], (count, data[1], p['projection_size'] or size))
-        if p['mode'] == 'lstm':
-            done[3] = merge(shapes[3], (count, data[1], size))
+    if data is None or len(data) != 3:
+        return done
+    directions, size = 2 if p['bidirectional'] else 1, p['state_size']
+    count, batch = directions * p['num_layers'], data[1]
+    if data[2] > 0:
+        done[1] = merge(shapes[1], (layout(p['mode'], data[2], size, p['num_layers'], directions,
+                                           p['projection_size'])[1],))
+    done[2] = merge(shapes[2], (count, batch, p['projection_size'] or size))
+    if p['mode'] == 'lstm':
+        done[3] = merge(shapes[3], (count, batch, size))
+    if p['use_sequence_length']:
+        done[-1] = merge(shapes[-1], (batch,))
     return done
+
+
+def partial_outputs(shapes: list[Any], p: dict[str, Any]) -> list[Any]:
+    """Shapes of the outputs that a caller sees where dimensions of the data are unknown."""
+    data = shapes[0]
+    if data is None or len(data) != 3:
+        return []
+    directions, size = 2 if p['bidirectional'] else 1, p['state_size']
+    out, count = p['projection_size'] or size, directions * p['num_layers']
+    found = [(data[0], data[1], directions * out), (count, data[1], out)]
+    return [*found, (count, data[1], size)] if p['mode'] == 'lstm' else found
 
 
 def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, p: dict[str, Any]) -> tuple[Any, ...]:
