@@ -34,6 +34,7 @@ _LAZY = {
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
     'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
     'rnd': 'random', 'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
+    'board': 'board',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 

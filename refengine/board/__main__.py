@@ -1,0 +1,10 @@
+"""``python -m refengine.board``: the same as the command ``mxnet-board``."""
+
+from __future__ import annotations
+
+import sys
+
+from .command import main
+
+if __name__ == '__main__':
+    sys.exit(main())

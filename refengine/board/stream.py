@@ -1,0 +1,162 @@
+"""The events of a trace, taken from its text piece by piece: neither the text nor the events are held as a whole."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable
+from typing import Any
+
+LONGEST_VALUE = 1 << 20
+"""Characters of one event, or of another value of the document; what is longer cannot be read."""
+
+_SPACE = ' \t\n\r'
+_DECODE = json.JSONDecoder().raw_decode
+
+
+_WORDS = ('true', 'false', 'null', 'NaN', 'Infinity', '-Infinity')
+_NUMBER = set('0123456789+-.eE')
+
+
+class Malformed(Exception):
+    """The text is no JSON; the message says where."""
+
+
+class EventStream:
+    """Feed it bytes, and it hands over each element of the list ``traceEvents``.
+
+    ``state`` is 'start', 'fields', 'events', 'end', or 'other' for a document that is no trace.
+    """
+
+    def __init__(self, take: Callable[[Any], None]) -> None:
+        self._take = take
+        self._decoder = codecs.getincrementaldecoder('utf-8-sig')('replace')
+        self._text, self._at, self._passed = '', 0, 0
+        self._retry = 0             # not before there is this much text is an unfinished value tried again
+        self.state = 'start'
+        self.found = False          # whether there was a list of events
+
+    def feed(self, piece: bytes) -> None:
+        """Take text in; ``Malformed`` when it cannot be JSON."""
+        self._passed += self._at
+        self._text = self._text[self._at:] + self._decoder.decode(piece)
+        self._at = 0
+        if len(self._text) < self._retry:
+            return
+        self._retry = 0
+        while self.state != 'other' and self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Go on by one part of the document; False where more text is needed."""
+        letter = self._next()
+        if letter == '':
+            return False
+        if self.state == 'start':
+            return self._begin(letter)
+        if self.state == 'events':
+            return self._event(letter)
+        if self.state == 'end':
+            raise self._broken('text after the end')
+        return self._field(letter)
+
+    def _next(self) -> str:
+        """The next character that is no space, or nothing at the end of the text."""
+        text, at, end = self._text, self._at, len(self._text)
+        while at < end and text[at] in _SPACE:
+            at += 1
+        self._at = at
+        return text[at] if at < end else ''
+
+    def _begin(self, letter: str) -> bool:
+        if letter == '{':
+            self._at += 1
+            self.state = 'fields'
+        elif letter == '[':
+            self.state = 'other'
+        else:
+            raise self._broken('expected an object')
+        return True
+
+    def _event(self, letter: str) -> bool:
+        if letter == ',':
+            self._at += 1
+        elif letter == ']':
+            self._at += 1
+            self.state = 'fields'
+        else:
+            done, value = self._value()
+            if not done:
+                return False
+            self._take(value)
+        return True
+
+    def _field(self, letter: str) -> bool:
+        """A name and its value between the braces of the document, or the end of it."""
+        if letter == ',':
+            self._at += 1
+            return True
+        if letter == '}':
+            self._at += 1
+            self.state = 'end'
+            return True
+        if letter != '"':
+            raise self._broken('expected a name in quotes')
+        start = self._at
+        done, name = self._value()
+        if done:
+            following = self._next()
+            if following not in ('', ':'):
+                raise self._broken('expected a colon')
+            self._at += 1 if following else 0
+            following = self._next() if following else ''
+            if following and name == 'traceEvents':
+                if following != '[':
+                    raise self._broken('traceEvents: expected a list')
+                self._at += 1
+                self.state, self.found = 'events', True
+                return True
+            if following and self._value()[0]:
+                return True
+        self._at = start            # come again with more text
+        return False
+
+    def _value(self) -> tuple[bool, Any]:
+        """Whether a whole JSON value stands here, and the value."""
+        text, at = self._text, self._at
+        if len(text) - at > LONGEST_VALUE:
+            text = text[:at + LONGEST_VALUE]
+        try:
+            value, end = _DECODE(text, at)
+        except json.JSONDecodeError as error:
+            return self._unfinished(error, len(text)), None
+        except (ValueError, RecursionError):
+            raise self._broken('a number or a nesting without measure') from None
+        if end == len(text) and text[at] not in '{["':
+            return False, None              # a number may go on
+        self._at = end
+        return True, value
+
+    def _unfinished(self, error: json.JSONDecodeError, end: int) -> bool:
+        """False if more text may make a value of it; else ``Malformed``."""
+        inside = error.msg.startswith(('Unterminated', 'Invalid'))
+        if not inside and not _may_go_on(self._text[error.pos:end]):
+            raise self._broken('malformed', error.pos)
+        length = end - self._at
+        if length >= LONGEST_VALUE:
+            if self.state == 'fields' and not self.found:
+                self.state = 'other'        # a large document of another kind
+                return False
+            raise self._broken('one value is longer than 1 MiB, or malformed')
+        self._retry = min(2 * length, LONGEST_VALUE)
+        return False
+
+    def _broken(self, what: str, at: int | None = None) -> Malformed:
+        place = self._passed + (self._at if at is None else at)
+        return Malformed(f'{what} at character {place + 1}')
+
+
+def _may_go_on(tail: str) -> bool:
+    """Whether the text from a fault to the end may be the beginning of something sound."""
+    tail = tail.strip()
+    return len(tail) < 40 and (set(tail) <= _NUMBER or any(word.startswith(tail) for word in _WORDS))
