@@ -6,6 +6,7 @@ An optimizer calls its scheduler with the count of the update that it is about t
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -54,6 +55,11 @@ class LRScheduler:
         raise NotImplementedError('must override this')
 
 
+def _tell(num_update: int, what: str, rate: float) -> None:
+    """Note a step in the log of the program, as the releases do: scripts look for it there."""
+    logging.getLogger().info('Update[%d]: ' + what, num_update, rate)
+
+
 class FactorScheduler(LRScheduler):
     """Multiply the rate by ``factor`` after every ``step`` updates, never going below ``stop_factor_lr``.
 
@@ -85,6 +91,9 @@ class FactorScheduler(LRScheduler):
             self.base_lr *= self.factor
             if self.base_lr < self.stop_factor_lr:
                 self.base_lr = self.stop_factor_lr
+                _tell(num_update, 'now learning rate arrived at %0.5e, will not change in the future', self.base_lr)
+            else:
+                _tell(num_update, 'Change learning rate to %0.5e', self.base_lr)
         return self.base_lr
 
 
@@ -122,6 +131,7 @@ class MultiFactorScheduler(LRScheduler):
             self.count = self.step[self.cur_step_ind]
             self.cur_step_ind += 1
             self.base_lr *= self.factor
+            _tell(num_update, 'Change learning rate to %0.5e', self.base_lr)
         return self.base_lr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import pytest
@@ -73,3 +74,19 @@ def test_a_new_base_rate_does_not_bend_the_curve():
     schedule = schedules.PolyScheduler(10, base_lr=0.5)
     schedule.base_lr = 0.25
     assert schedule(1) == pytest.approx(0.405)
+
+
+def test_steps_stand_in_the_log(caplog):
+    """The lines are those that MXNet 1.9.1 writes for the same schedules."""
+    caplog.set_level(logging.INFO)
+    factor = schedules.FactorScheduler(2, 0.1, stop_factor_lr=1e-2, base_lr=1.0)
+    several = schedules.MultiFactorScheduler([2, 5], 0.1, base_lr=1.0)
+    for schedule in (factor, several):
+        for update in range(1, 8):
+            schedule(update)
+    assert [(r.name, r.getMessage()) for r in caplog.records] == [('root', text) for text in (
+        'Update[3]: Change learning rate to 1.00000e-01',
+        'Update[5]: Change learning rate to 1.00000e-02',
+        'Update[7]: now learning rate arrived at 1.00000e-02, will not change in the future',
+        'Update[3]: Change learning rate to 1.00000e-01',
+        'Update[6]: Change learning rate to 1.00000e-02')]
