@@ -20,7 +20,7 @@ import numpy as np
 
 from . import tape
 from .base import MXNetError
-from .dispatch import wrap
+from .dispatch import call, in_graph, wrap
 from .tape import recorders, state
 
 __all__ = ['Function', 'backward', 'get_symbol', 'grad', 'is_recording', 'is_training', 'mark_variables', 'pause',
@@ -180,6 +180,24 @@ def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool 
     return arrays[0] if single else arrays
 
 
+def through(function: Callable[[list[Any]], Sequence[Any]], inputs: Sequence[Any],
+            output_grads: Sequence[Any]) -> list[Any]:
+    """The gradients of a function of arrays that are in a graph, as part of that graph.
+
+    ``function`` runs once, recorded; ``output_grads`` has an array or None per result. Unlike ``grad`` the walk back
+    ends at the inputs, which may be results of other calls; gradients are None for inputs that nothing flows back to.
+    """
+    own = [call('identity', array) if in_graph(array) else array for array in inputs]     # no two are one
+    start = tape.next_number()
+    pairs = [(result._node, gradient) for result, gradient in zip(function(own), output_grads)
+             if gradient is not None and in_graph(result)]
+    grads: dict[Any, Any] = {}
+    for entry, gradient in pairs:
+        tape._add(grads, entry, gradient)
+    tape._second_gradients(tape.since(start, [entry for entry, _ in pairs]), grads)
+    return [grads.get(array._node) if array._node is not None else None for array in own]
+
+
 def get_symbol(x: Any) -> Any:
     """The recorded graph of an array as a Symbol; MXNetError as long as the engine has no symbol front end."""
     from .dispatch import NDArray
@@ -246,7 +264,7 @@ class _FunctionRecord:
 
 def _record_function(function: Function, inputs: Sequence[Any], outputs: Any) -> Any:
     from .base import IN_GRAPH
-    from .dispatch import NDArray, in_graph
+    from .dispatch import NDArray
     from .dispatch import record as put
     results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     for array in inputs:

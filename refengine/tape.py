@@ -278,6 +278,20 @@ def _branching(starts: Sequence[Any], nodes: list[Any],
     return nodes, list(leaves), False
 
 
+def since(start: int, entries: Sequence[Any]) -> list[Any]:
+    """The calls after one with this number that entries depend on, in reverse order of recording."""
+    found: set[Any] = set()
+    stack = list(entries)
+    while stack:
+        entry = stack.pop()
+        if entry.__class__ is Output:
+            entry = entry.node
+        if entry.sequence > start and entry not in found:
+            found.add(entry)
+            stack += [parent for parent in entry.parents if parent is not None]
+    return sorted(found, key=_by_sequence, reverse=True)
+
+
 # ---- gradients on their way: a node's value is the gradient of its output, or a list for several outputs ----------
 
 def _add(grads: dict[Any, Any], entry: Any, gradient: Any) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from operator import is_
 from typing import Any
 
-from .. import dispatch, memory, tape
-from ..base import MXNetError
+from .. import dispatch, env, memory, tape
 from ..tape import state as tape_state
 from .builder import reachable, walk_back
-from .plan import Plan, State
-from .program import Program
+from .plan import Plan, State, _with_mode
+from .program import Program, Step
 
 _LIMIT = 64
 
@@ -28,6 +27,7 @@ class CachedGraph:
         self.name = name
         self.static_alloc = static_alloc
         self._optimized = memory.optimized()     # what is set when the graph is built counts (rule MEMPLAN-SET-002)
+        self._fusion = bool(env.get('MXNET_USE_FUSION'))
         self.plans: dict[Any, Plan] = {}
         self._record = _Call(self)
         self._rest: Sequence[Any] = ()
@@ -54,7 +54,7 @@ class CachedGraph:
                 dtypes = [*[a.dtype for a in arrays], *[c.dtype for c in program.constants.values()]]
                 program = program.closed(shapes, dtypes)
             planned = self.static_alloc or ('gpu' if ctx.is_gpu else 'cpu') in self._optimized
-            plan = self.plans[key] = Plan(program, ctx, is_train, planned)
+            plan = self.plans[key] = Plan(program, ctx, is_train, planned, self._fusion)
         return plan
 
     def __call__(self, inputs: Sequence[Any], changing: int | None = None) -> list[Any]:
@@ -111,7 +111,7 @@ class _Call:
         kept: State = node.params['state']
         wanted = [i for i, entry in enumerate(node.parents) if not _idle(entry)]
         if any(isinstance(g, dispatch.NDArray) for g in ograds):
-            found = _recorded_backward(kept.plan.program, kept.plan, node, ograds, wanted)
+            found = _recorded_backward(kept, node, ograds, wanted)
         else:
             found = kept.plan.backward(kept, ograds, wanted)
         gradients: list[Any] = [None] * len(node.parents)
@@ -120,9 +120,14 @@ class _Call:
         return gradients
 
 
-def _recorded_backward(program: Program, plan: Plan, node: Any, ograds: Sequence[Any], wanted: Sequence[int]) -> Any:
-    """The same as recorded operations on arrays, so that gradients can be differentiated again."""
+def _recorded_backward(kept: State, node: Any, ograds: Sequence[Any], wanted: Sequence[int]) -> Any:
+    """The same as recorded operations on arrays, so that gradients can be differentiated again.
+
+    The calls of the graph are put on the tape with the results that they had: nothing runs or draws a second time.
+    """
     from .. import ndarray as nd
+    plan = kept.plan
+    program = plan.program
     values: dict[int, Any] = {}
     for slot, data, entry in zip(program.inputs, node.inputs, node.parents, strict=True):
         array = dispatch.wrap(data, node.ctx)
@@ -130,40 +135,37 @@ def _recorded_backward(program: Program, plan: Plan, node: Any, ograds: Sequence
         values[slot] = array
     for slot, data in program.constants.items():
         values[slot] = dispatch.wrap(data, node.ctx)
-    if plan.is_train and any('rng' in step.op.injected for step in program.steps):
-        raise MXNetError(f'{plan.program.names}: a compiled graph that draws random numbers cannot be differentiated '
-                         f'twice; call hybridize(active=False)')
+    steps = [Step(s.op, s.name, _with_mode(s, plan, kept), s.inputs, s.outputs) for s in program.steps]
     training, tape.state.training = tape.state.training, plan.is_train
     try:
-        for step in program.steps:
-            result = _call_hidden(step, [values[slot] for slot in step.inputs], node.ctx, plan)
-            values.update(zip(step.outputs, result, strict=True))
+        for step in steps:
+            _record_step(step, values, kept, node.ctx)
         grads: dict[int, Any] = {}
         for slot, gradient in zip(program.heads, ograds, strict=True):
             if gradient is not None:
                 grads[slot] = grads[slot] + gradient if slot in grads else gradient
-        grads = walk_back(nd, [_moded(s, plan) for s in program.steps], lambda slot: values[slot], grads,
-                          reachable(program.steps, wanted), lambda a, b: a + b, nd.zeros_like, _refuse)
+        grads = walk_back(nd, steps, values.__getitem__, grads, reachable(program.steps, wanted), lambda a, b: a + b,
+                          nd.zeros_like, lambda step, given: _special(step, given, values, node.ctx))
     finally:
         tape.state.training = training
     return [grads.get(slot) for slot in wanted]
 
 
-def _refuse(step: Any, ograds: Any) -> Any:
-    raise MXNetError(f'Operator {step.op.name} inside a compiled graph cannot be differentiated twice')
+def _record_step(step: Step, values: dict[int, Any], kept: State, ctx: Any) -> None:
+    """Put a call on the tape, hidden outputs included, as if it had been made on the arrays in ``values``."""
+    inputs = [values[slot] for slot in step.inputs]
+    outputs = [kept.plan.value(kept, slot) for slot in step.outputs]
+    if kept.buffers is not None:        # the buffers serve another run when the state of this one dies
+        outputs = [data.copy() for data in outputs]
+    results = [dispatch.wrap(data, ctx) for data in outputs]
+    if inputs:
+        dispatch.record(step.op, step.params, inputs, [a._data for a in inputs], outputs, results, ctx)
+    values.update(zip(step.outputs, results, strict=True))
 
 
-def _moded(step: Any, plan: Plan) -> Any:
-    from .program import Step
-    params = {**step.params, 'is_train': plan.is_train} if 'is_train' in step.op.injected else step.params
-    return Step(step.op, step.name, params, step.inputs, step.outputs)
-
-
-def _call_hidden(step: Any, inputs: list[Any], ctx: Any, plan: Plan) -> list[Any]:
-    """A recorded call that gives hidden outputs too."""
-    from .plan import run_step
-    arrays = [a._data for a in inputs]
-    outputs = [dispatch._own(o, arrays) for o in run_step(step, arrays, plan.is_train, ctx, plan.xp, plan._rng)]
-    results = [dispatch.wrap(o, ctx) for o in outputs]
-    dispatch.record(step.op, _moded(step, plan).params, inputs, arrays, outputs, results, ctx)
-    return results
+def _special(step: Step, ograds: Sequence[Any], values: dict[int, Any], ctx: Any) -> Any:
+    """The gradients of an operator that must see its node."""
+    inputs, outputs = ([values[slot] for slot in slots] for slots in (step.inputs, step.outputs))
+    node = tape.Node(step.op, step.params, [a._data for a in inputs], [a._data for a in outputs],
+                     [a._node for a in inputs], ctx)
+    return step.op.backward(node, ograds)

@@ -333,23 +333,28 @@ def _backward(node: Any, ograds: Sequence[Any]) -> list[Any]:
               for place, data in enumerate(node.inputs)]
     wanted = [place for place, array in enumerate(arrays)
               if array._data.dtype.kind == 'f' and place not in written and node.parents[place] is not None]
+    again = any(isinstance(g, nd.NDArray) for g in ograds)      # the gradients will be differentiated again
     leaves = {}
     for place in wanted:
         array = arrays[place]
+        if again:
+            array._node = node.parents[place]
+            continue
         leaves[place] = array._node = tape.Leaf(nd.zeros_like(array), 'write', array._data.dtype)
     now = _state_of(node.ctx) if runner.draws else None
     try:
         if now is not None:
             _with_state(node.ctx, node.outputs[runner.count])
         with autograd.record(train_mode=node.params.get('is_train', tape.state.training)):
+            if again:
+                return autograd.through(runner, arrays, ograds)
             results = runner(arrays)
     finally:
         if now is not None:
             _with_state(node.ctx, now)
     pairs = [(r, g) for r, g in zip(results, ograds, strict=False) if g is not None and r._node is not None]
     if pairs:
-        autograd.backward([r for r, _ in pairs],
-                          [g if isinstance(g, nd.NDArray) else dispatch.wrap(g, node.ctx) for _, g in pairs])
+        autograd.backward([r for r, _ in pairs], [dispatch.wrap(g, node.ctx) for _, g in pairs])
     return [leaves[place].grad._data if place in leaves and leaves[place].fresh else None
             for place in range(len(arrays))]
 
