@@ -41,13 +41,14 @@ CAPABILITIES: dict[str, str] = {
     "recordio": "RecordIO files and the iterators over them",
     "image": "decoding and augmenting images",
     "profiler": "mx.profiler",
+    "board": "the program mxnet-board: a console script of the engine's distribution, or `python -m PACKAGE.board`",
     "onnx": "reading and writing ONNX models",
     "horovod": "a horovod store",
     "byteps": "a byteps store",
 }
 
 #: What a module that declares nothing is taken to be able to do: all that needs no hardware and no third package.
-ASSUMED = frozenset(CAPABILITIES) - {"plot", "gpu", "multi_gpu", "dist", "onnx", "horovod", "byteps"}
+ASSUMED = frozenset(CAPABILITIES) - {"board", "plot", "gpu", "multi_gpu", "dist", "onnx", "horovod", "byteps"}
 
 #: How an engine is asked for what depends on the machine: capability -> expression over ``mx``.
 DETECTED: dict[str, str] = {
