@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,6 +43,15 @@ def seconds(value: float) -> str:
         if value >= factor:
             return f"{value / factor:.3g} {unit}"
     return f"{value * 1e9:.3g} ns"
+
+
+def plain(text: str) -> str:
+    """A docstring's text without the marks around code.
+
+    >>> plain("``a + b`` of :func:`add`, and `c`")
+    'a + b of add, and c'
+    """
+    return re.sub(r"(?::[a-z:]+:)?(`{1,2})([^`]+)\1", r"\2", text)
 
 
 def _cell(comparison: Comparison, measured: Measured) -> str:

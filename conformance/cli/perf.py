@@ -10,7 +10,9 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from conformance.engine import Engine, find_engine
+from conformance.cli import perf_memory
+from conformance.cli.perf_engines import engines_of, environment_of
+from conformance.engine import Engine
 from conformance.engines.provision import interpreter_for
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
@@ -20,12 +22,13 @@ from perfsuite.compare import compare as compare_workload
 from perfsuite.process import MeasuringWorker
 from perfsuite.record import load_records
 
-BASELINES = Path(present.__file__).with_name("baselines.toml")
-
 
 @click.group()
 def command() -> None:
     """Measure engines: side by side now, or over the commits with asv."""
+
+
+command.add_command(perf_memory.command)
 
 
 def _worker(engine: Engine, threads: int) -> MeasuringWorker:
@@ -34,12 +37,8 @@ def _worker(engine: Engine, threads: int) -> MeasuringWorker:
     return MeasuringWorker(
         engine.name, str(interpreter_for(engine)), engine.module, setup=engine.setup, threads=threads,
         kind=engine.module if engine.module in kinds else "mx",
-        environment={**engine.env, **_paths(engine)},
+        environment=environment_of(engine),
     )
-
-
-def _paths(engine: Engine) -> dict[str, str]:
-    return {"PYTHONPATH": os.pathsep.join(engine.path)} if engine.path else {}
 
 
 @command.command(epilog="Examples:  conform perf compare --engines refengine,mxnet-1.9.1   |   "
@@ -65,9 +64,7 @@ def compare(
     A ratio above 1 says how many times faster the first engine is. A result that is wrong before or after the timing
     leaves no number, and the command ends with status 1.
     """
-    names = [name.strip() for name in engines.split(",") if name.strip()]
-    if len(set(names)) != len(names) or not names:
-        raise UsageFault(f"expected different engine names, separated by commas, got {engines!r}")
+    chosen = engines_of(engines)
     workloads = list(select(load_records(), patterns, quick))
     if not workloads:
         raise UsageFault(f"no workload matches {', '.join(patterns)}", "see `conform perf list`")
@@ -75,7 +72,7 @@ def compare(
     progress_console = Console(stderr=True)
     results: list[Comparison] = []
     with contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(_worker(find_engine(name, BASELINES), threads)) for name in names]
+        workers = [stack.enter_context(_worker(engine, threads)) for engine in chosen]
         progress = stack.enter_context(Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=progress_console,
             transient=True, disable=not progress_console.is_terminal))
@@ -112,7 +109,7 @@ def list_records() -> None:
     """List the benchmark records with their families and sizes."""
     for record in load_records().values():
         click.echo(f"{record.family:12} {record.name:22} {', '.join(record.sizes)}")
-        click.echo(f"{'':12} {record.doc.splitlines()[0]}")
+        click.echo(f"{'':12} {present.plain(record.doc.splitlines()[0])}")
 
 
 @command.command(epilog="Example:  asv run HEAD^! && conform perf history")

@@ -114,3 +114,22 @@ def test_explain_suggests_near_names() -> None:
     result = run(explain, "TRAINER-COER-001")
     assert result.exit_code == 2
     assert "did you mean TRAINER-CORE-001" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("NOPE", "OPT-"), ("trainer", "TRAINER-CORE-001, TRAINER-INIT-001"), ("sgd", "OPT-SGD-001"),
+     ("sgd-002", "OPT-SGD-002")],
+)
+def test_explain_suggests_rules_of_a_topic_that_is_near(name: str, meant: str) -> None:
+    result = run(explain, name)
+    assert result.exit_code == 2
+    assert "did you mean " in result.output
+    assert meant in result.output
+
+
+@pytest.mark.parametrize("name", ["", "0123456789"])
+def test_explain_suggests_nothing_where_nothing_is_near(name: str) -> None:
+    result = run(explain, name)
+    assert result.exit_code == 2
+    assert "conform rules --rule 'GLOB'" in result.output

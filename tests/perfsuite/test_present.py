@@ -3,8 +3,10 @@
 import io
 import json
 
+from click.testing import CliRunner
 from rich.console import Console
 
+from conformance.cli import main
 from perfsuite import present
 from perfsuite.compare import Comparison, Measured
 
@@ -44,3 +46,10 @@ def test_json_keeps_the_samples():
 def test_small_operations_are_shown_as_time_per_call():
     small = Comparison("small_add", "dispatch", "8", "call", 200, (Measured("ours", (200e-6,)),))
     assert "1 µs" in present.markdown([small], "")
+
+
+def test_the_list_of_records_shows_no_marks_around_code():
+    listed = CliRunner().invoke(main, ["perf", "list"])
+    assert listed.exit_code == 0
+    assert "source.copy() into a new array." in listed.output
+    assert "`" not in listed.output
