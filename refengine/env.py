@@ -53,6 +53,8 @@ declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels tha
                                           'bodies only.')
 declare('NNVM_EXEC_MATCH_RANGE', int, 16, '0 gives every intermediate value of a memory plan a place of its own.')
 declare('MXNET_EXEC_ENABLE_INPLACE', bool, True, 'Whether a memory plan lets a step write over an operand.')
+declare('MXNET_USE_FUSION', bool, True, 'Whether compiled graphs run chains of elementwise operators block by block; '
+                                        'never changes results. Read when a graph is built.')
 declare('MXNET_PROFILER_AUTOSTART', bool, False, 'Profile from the import of the engine on, into profile.json.')
 declare('MXNET_PROFILER_MODE', int, 1, 'What an automatic profile records: 0 operators of graphs only, 1 everything.')
 declare('MXNET_HOME', str, '',

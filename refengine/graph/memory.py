@@ -16,13 +16,12 @@ import numpy as np
 from .. import env
 from ..op import Operator
 from .builder import Builder, reachable, walk_back
-from .code import overwrites
 from .inference import infer_shapes, outputs
+from .places import overwritable, place, size_of
 from .primitives import PAIRS, ZEROS
 from .program import Program, Step, build
 from .types import infer_types
 
-ALIGN = 64
 _VIEWS = frozenset({'reshape', 'Flatten', 'expand_dims', 'squeeze', 'reshape_like'})
 
 
@@ -135,11 +134,6 @@ def _refuse(step: Step, ograds: Any) -> Any:
     raise MXNetError(f'operator {step.op.name} calls code of the program: its memory cannot be planned')
 
 
-def size_of(shape: Sequence[int], dtype: Any) -> int:
-    """The bytes of an array, rounded up to whole cache lines."""
-    return -(-prod(shape) * np.dtype(dtype).itemsize // ALIGN) * ALIGN
-
-
 def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], Any]], *, share: bool = True,
                in_place: bool = True) -> MemoryPlan:
     """The plan of a program whose slots have the described shapes and dtypes."""
@@ -153,11 +147,11 @@ def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], 
     spans: dict[int, list[int]] = {}
     for number, step in enumerate(program.steps):
         over = _overwritten(step, number, described, last, outside | heads) if in_place else None
-        for slot in step.outputs:
+        for index, slot in enumerate(step.outputs):
             if slot in outside:
                 continue
             until = end if slot in heads else last.get(slot, number)
-            if over is not None and over in root:
+            if over is not None and over in root and not index:
                 root[slot] = root[over]
                 spans[root[slot]][1] = max(spans[root[slot]][1], until)
                 result.in_place += 1
@@ -166,7 +160,7 @@ def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], 
                 spans[slot] = [number, until]
     result.spans = {slot: (first, until) for slot, (first, until) in spans.items()}
     result.live_bytes = _most_live(result.spans, sizes, end)
-    placed = _place(result.spans, sizes) if share else _one_after_another(result.spans, sizes)
+    placed = place(result.spans, sizes) if share else _one_after_another(result.spans, sizes)
     result.offsets = {slot: placed[root[slot]] for slot in sizes}
     result.planned_bytes = max((placed[slot] + sizes[slot] for slot in spans), default=0)
     return result
@@ -174,14 +168,11 @@ def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], 
 
 def _overwritten(step: Step, number: int, described: Mapping[int, tuple[tuple[int, ...], Any]], last: dict[int, int],
                  outside: set[int]) -> int | None:
-    """The operand that the only result of a step may take the place of."""
-    if len(step.outputs) != 1:
-        return None
+    """The operand that the first result of a step may take the place of."""
     view = isinstance(step.op, Operator) and step.op.name in _VIEWS
-    if not view and not overwrites(step.op):
-        return None
     target = described[step.outputs[0]]
-    for slot in step.inputs:
+    for position in range(len(step.inputs)) if view else overwritable(step):
+        slot = step.inputs[position]
         if slot is None or slot in outside or last[slot] != number:
             continue
         shape, dtype = described[slot]
@@ -202,25 +193,6 @@ def _most_live(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int], e
         alive += difference
         most = max(most, alive)
     return most
-
-
-def _place(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int]) -> dict[int, int]:
-    """Offsets in one block: the largest values first, each at the lowest place that is free during its life."""
-    placed: list[tuple[int, int, int, int]] = []        # offset, end, first step, last step
-    offsets: dict[int, int] = {}
-    for slot in sorted(spans, key=lambda s: (-sizes[s], spans[s][0])):
-        first, until = spans[slot]
-        size = sizes[slot]
-        at = 0
-        for offset, finish, other_first, other_until in placed:
-            if other_first <= until and first <= other_until:
-                if offset - at >= size:
-                    break
-                at = max(at, finish)
-        offsets[slot] = at
-        placed.append((at, at + size, first, until))
-        placed.sort()
-    return offsets
 
 
 def _one_after_another(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int]) -> dict[int, int]:

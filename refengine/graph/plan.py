@@ -19,17 +19,19 @@ from .program import Program, Step, injected
 class State:
     """What a recorded forward run keeps for its backward run; it hands its buffers back when it dies."""
 
-    __slots__ = ('__weakref__', 'buffers', 'inputs', 'plan', 'values')
+    __slots__ = ('__weakref__', 'buffers', 'compiled', 'inputs', 'plan', 'values')
 
-    def __init__(self, plan: Plan, inputs: Sequence[Any], values: dict[int, Any], buffers: Any = None) -> None:
+    def __init__(self, plan: Plan, inputs: Sequence[Any], values: dict[int, Any], compiled: Compiled | None = None,
+                 buffers: Any = None) -> None:
         self.plan = plan
         self.inputs = inputs
         self.values = values
+        self.compiled = compiled
         self.buffers = buffers
 
     def __del__(self) -> None:
-        if self.buffers is not None:
-            self.plan._arenas.append(self.buffers)
+        if self.compiled is not None:
+            self.compiled.spare(self.buffers)
 
 
 class Plan:
@@ -39,12 +41,14 @@ class Plan:
     and gradients are put together in the same sequence.
     """
 
-    def __init__(self, program: Program, ctx: Any, is_train: bool, static_alloc: bool = False) -> None:
+    def __init__(self, program: Program, ctx: Any, is_train: bool, static_alloc: bool = False,
+                 fusion: bool = True) -> None:
         self.program = program
         self.ctx = ctx
         self.xp = device.module(ctx)
         self.is_train = is_train
         self.static_alloc = static_alloc
+        self.fusion = fusion
         self.volatile = program.volatile
         self.seen: dict[int, Seen] = {}
         self._steps = {slot: step for step in program.steps for slot in step.outputs}
@@ -53,7 +57,6 @@ class Plan:
         self._recorded: Compiled | None = None
         self._needed: set[int] = set()
         self._backwards: dict[Any, Backward] = {}
-        self._arenas: list[Any] = []
 
     def _rng(self) -> Any:
         return random.generator(self.ctx)
@@ -66,18 +69,16 @@ class Plan:
         if compiled is not None and not _failed(arrays):
             rng = self._rng() if self._draws else None
             token = device.error_state.set(device.ERRORS_IGNORED)
-            arena = None
-            if compiled.templates:
-                arena = self._arenas.pop() if record and self._arenas else compiled.buffers() if record else \
-                    self._scratch(compiled)
+            buffers = compiled.buffers()
             try:
-                heads, saved = compiled.run(arrays, (), arena, rng)
+                heads, saved = compiled.run(arrays, (), buffers, rng)
             except LateError:
                 pass            # the step-by-step way marks the results as failed
             else:
                 if not record:
+                    compiled.spare(buffers)
                     return heads, None
-                return heads, State(self, arrays, dict(zip(compiled.saved, saved, strict=True)), arena)
+                return heads, State(self, arrays, dict(zip(compiled.saved, saved, strict=True)), compiled, buffers)
             finally:
                 device.error_state.reset(token)
         values = self.observe(arrays, keep=record)
@@ -86,14 +87,8 @@ class Plan:
             return heads, State(self, arrays, values) if record else None
         if not record:
             self._plain = Compiled(self.program, self.seen, is_train=self.is_train, ctx=self.ctx, xp=self.xp,
-                                   planned=self.static_alloc)
+                                   planned=self.static_alloc, fusion=self.fusion)
         return heads, State(self, arrays, values) if record else None
-
-    def _scratch(self, compiled: Compiled) -> Any:
-        buffers = getattr(compiled, '_scratch', None)
-        if buffers is None:
-            buffers = compiled._scratch = compiled.buffers()  # type: ignore[attr-defined]
-        return buffers
 
     def observe(self, arrays: Sequence[Any], keep: bool) -> dict[int, Any]:
         """Run step by step with all checks, as eager execution does, and note what comes out."""
@@ -153,15 +148,17 @@ class Plan:
         if found is not None and not self.volatile and not _failed([g for g in ograds if g is not None]):
             return found.run(state, ograds)
         built = Backward(self, state, ograds, wanted)
+        first = built.first
+        if state.buffers is not None:       # another run may use them before the gradients are read
+            first = [g if g is None or getattr(g, 'base', None) is None else g.copy() for g in first]
         if not self.volatile and not _failed([*state.inputs, *(g for g in ograds if g is not None)]):
             self._backwards[key] = built
             needed = set(built.reads) | set(self._draws)
             if not needed <= self._needed or self._recorded is None:
                 self._needed |= needed
                 self._recorded = Compiled(self.program, self.seen, saved=sorted(self._needed), is_train=self.is_train,
-                                          ctx=self.ctx, xp=self.xp, planned=self.static_alloc)
-                self._arenas = []
-        return built.first
+                                          ctx=self.ctx, xp=self.xp, planned=self.static_alloc, fusion=self.fusion)
+        return first
 
 
 def _failed(arrays: Sequence[Any]) -> bool:
@@ -252,14 +249,16 @@ class Backward:
         plan = self._plan
         if self._compiled is None:
             self._compiled = Compiled(self._program, self._seen, is_train=plan.is_train, ctx=plan.ctx, xp=plan.xp,
-                                      given=self._given)
+                                      planned=plan.static_alloc, given=self._given, fusion=plan.fusion)
         given = [plan.value(state, slot) for slot in self.reads]
         given += [ograds[index] for index in self._used]
         token = device.error_state.set(device.ERRORS_IGNORED)
+        buffers = self._compiled.buffers()
         try:
-            heads, _ = self._compiled.run((), given, None, None)
+            heads, _ = self._compiled.run((), given, buffers, None)
         finally:
             device.error_state.reset(token)
+        self._compiled.spare(buffers)
         result: list[Any] = [None] * self._count
         for place, head in zip(self._places, heads, strict=True):
             result[place] = head

@@ -21,9 +21,10 @@ class Primitive:
     num_outputs = 1
     injected: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, name: str, forward: Callable[..., Any], takes_out: bool) -> None:
+    def __init__(self, name: str, forward: Callable[..., Any], takes_out: bool, elementwise: bool = True) -> None:
         self.name = name
         self.forward = forward
+        self.elementwise = elementwise
         if takes_out:
             self.injected = frozenset({'out'})  # type: ignore[misc]
 
@@ -61,7 +62,7 @@ PAIRS = {name: _pair(f'{name}', ufunc, function) for name, (ufunc, function) in 
 RIGHT = {name: _right(f'{name}_number', ufunc, function) for name, (ufunc, function) in _TABLE.items()}
 LEFT = {name: _left(f'number_{name}', ufunc, function) for name, (ufunc, function) in _TABLE.items()}
 NEGATIVE = Primitive('neg', lambda xp, a, out=None: xp.negative(a, out=out), True)
-ZEROS = Primitive('zeros', lambda xp, a: xp.zeros(a.shape, a.dtype), False)
+ZEROS = Primitive('zeros', lambda xp, a: xp.zeros(a.shape, a.dtype), False, False)
 
 IN_PLACE = frozenset(id(p) for table in (PAIRS, RIGHT, LEFT) for p in table.values() if p.injected) | {id(NEGATIVE)}
 """Those that may write over one of their operands."""

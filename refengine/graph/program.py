@@ -49,6 +49,10 @@ class Program:
         self.nodes: list[Node] = []         # of the steps, when the program comes from a graph
         self.variables: list[Node] = []
 
+    def with_steps(self, steps: Sequence[Step]) -> Program:
+        """A program with the same slots, inputs and heads that takes other steps to the results."""
+        return Program(self.names, self.slots, self.inputs, steps, self.heads, self.constants)
+
     @property
     def open(self) -> bool:
         """Whether some source has dimensions that follow from the shapes of the inputs."""

@@ -174,7 +174,7 @@ def _step_by_step(timer: _Timer, method: Callable[..., Any]) -> Callable[..., An
 
     @functools.wraps(method)
     def run(self: Any, *args: Any) -> Any:
-        names = ('_plain', '_recorded', '_needed', '_backwards', '_arenas')
+        names = ('_plain', '_recorded', '_needed', '_backwards')
         before = {name: getattr(self, name) for name in names}
         self._plain = self._recorded = None
         self._backwards = {}
