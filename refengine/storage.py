@@ -93,6 +93,15 @@ def memory_order(data: np.ndarray) -> tuple[int, ...] | None:
     return None if order == tuple(range(data.ndim)) else order
 
 
+def run(data: np.ndarray) -> np.ndarray | None:
+    """The elements in the order of memory, as a view; None for arrays that do not fill one piece of memory."""
+    if data.flags.c_contiguous:
+        return data.reshape(-1)
+    order = memory_order(data)
+    dense = data if order is None else data.transpose(order)
+    return dense.reshape(-1) if dense.flags.c_contiguous else None
+
+
 def empty_in_order(shape: tuple[int, ...], dtype: Any, like: np.ndarray) -> np.ndarray:
     """An array without defined content in the memory order of another one with as many axes.
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import storage
 from ..op import Operator
 from .places import overwritable, takes_out
@@ -50,6 +52,7 @@ class Chain:
         self._numbers = frozenset(self.inputs) - self._whole        # arrays of one element
         self._last = {slot: number for number, step in enumerate(steps) for slot in step.inputs if slot is not None}
         self._kinds: list[Any] = []         # element types of the blocks for values in between
+        self._direct: dict[str, Any] = {}
         self.block = self._compiled()
         self.forward = self._forward
 
@@ -117,6 +120,18 @@ class Chain:
 
     # ---- compiling ---------------------------------------------------------------------------------------------
 
+    def _arguments(self, number: int, step: Step, names: Mapping[int, str]) -> list[str]:
+        """The operands of a step; where numpy has the whole step as a function, that is called without detours."""
+        arguments = [names[slot] for slot in step.inputs if slot is not None]
+        ufunc, where = _ufunc(step, self._seen)
+        if ufunc is not None:
+            self._direct[f'f{number}'] = ufunc
+            if 'scalar' in step.params:
+                scalar = step.params['scalar']
+                self._direct[f'k{number}'] = float(scalar) if isinstance(step.op, Operator) else scalar
+                arguments.insert(0 if where == 'first' else len(arguments), f'k{number}')
+        return arguments
+
     def _compiled(self) -> Callable[..., None]:
         """``block(runs, results, scratch, start, stop)``: all steps for the elements from start to stop."""
         lines = ['def block(I, O, T, a, z):', '    n = z - a']
@@ -132,7 +147,7 @@ class Chain:
         for number, step in enumerate(self.steps):
             slot = step.outputs[0]
             kind = self._seen[slot].dtype
-            arguments = ', '.join('None' if s is None else names[s] for s in step.inputs)
+            arguments = ', '.join(self._arguments(number, step, names))
             dying = [s for s in dict.fromkeys(step.inputs) if s in owner and self._last[s] == number]
             if slot not in self.outputs and takes_out(step.op):
                 places = {step.inputs[position] for position in overwritable(step)}
@@ -161,9 +176,24 @@ class Chain:
                 body.append(f'    w{number} = f{number}({arguments}{out})')
             free += [owner.pop(s) for s in dying]
         lines += [f'    t{index} = T[{index}][:n]' for index in range(len(self._kinds))]
-        scope: dict[str, Any] = dict(self._functions)
+        scope: dict[str, Any] = {**self._functions, **self._direct}
         exec(compile('\n'.join(lines + body), '<chain>', 'exec'), scope)  # numbers only, nothing from outside
         return scope['block']  # type: ignore[no-any-return]
+
+
+def _ufunc(step: Step, seen: Mapping[int, Any]) -> tuple[Any, str]:
+    """The function of numpy that a step is when all its arrays have one floating type, and where its number goes."""
+    op = step.op
+    kind = seen[step.outputs[0]].dtype
+    if kind.kind != 'f' or any(seen[slot].dtype != kind for slot in step.inputs):
+        return None, ''
+    if isinstance(op, Operator):
+        name, first = getattr(op.forward, 'ufunc', None), False
+    else:
+        name, first = getattr(op, 'ufunc', None), op.name.startswith('number_')
+    if name is None:
+        return None, ''
+    return getattr(np, name), 'first' if first else 'last'
 
 
 def elementwise(op: Any) -> bool:

@@ -10,6 +10,13 @@ from ..op import Operator
 from .blockwise import Chain, elementwise
 from .program import Program, Step
 
+LEAST = 4 << 20
+"""Chains are made of arrays of at least this many bytes: below, whole arrays stay in a shared cache, and blocks of them
+are not faster."""
+
+_HUNGRY = frozenset({'erf', 'softsign', '_softrelu', 'rint', 'round'})
+"""Operators with many temporary arrays of their own: they gain from blocks much earlier."""
+
 
 def fuse(program: Program, seen: Mapping[int, Any], kept: Collection[int],
          bind: Callable[[Step], Callable[..., Any]]) -> Program:
@@ -32,7 +39,7 @@ def fuse(program: Program, seen: Mapping[int, Any], kept: Collection[int],
                     chain = together
         for member in chain:
             group[member] = chain
-    chains = {max(chain): sorted(chain) for chain in group.values() if len(chain) > 1}
+    chains = {max(chain): sorted(chain) for chain in group.values() if len(chain) > 1 and _pays(steps, chain, seen)}
     if not chains:
         return program
     readers: dict[int, set[int]] = {}
@@ -87,6 +94,11 @@ def _fits(step: Step, seen: Mapping[int, Any]) -> bool:
         elif not found.dense or found.order != like.order:
             return False
     return True
+
+
+def _pays(steps: Sequence[Step], chain: set[int], seen: Mapping[int, Any]) -> bool:
+    size = max(seen[steps[number].outputs[0]].nbytes for number in chain)
+    return size >= LEAST or any(steps[number].op.name in _HUNGRY for number in chain)
 
 
 def _alike(a: Step, b: Step, seen: Mapping[int, Any]) -> bool:

@@ -21,10 +21,12 @@ class Primitive:
     num_outputs = 1
     injected: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, name: str, forward: Callable[..., Any], takes_out: bool, elementwise: bool = True) -> None:
+    def __init__(self, name: str, forward: Callable[..., Any], takes_out: bool, elementwise: bool = True,
+                 ufunc: str | None = None) -> None:
         self.name = name
         self.forward = forward
         self.elementwise = elementwise
+        self.ufunc = ufunc      # of numpy, with a number in the place that the name of the primitive tells
         if takes_out:
             self.injected = frozenset({'out'})  # type: ignore[misc]
 
@@ -35,19 +37,21 @@ class Primitive:
 def _pair(name: str, ufunc: Any, function: Callable[[Any, Any], Any]) -> Primitive:
     if ufunc is None:
         return Primitive(name, lambda xp, a, b: function(a, b), False)
-    return Primitive(name, lambda xp, a, b, out=None: getattr(xp, ufunc)(a, b, out=out), True)
+    return Primitive(name, lambda xp, a, b, out=None: getattr(xp, ufunc)(a, b, out=out), True, ufunc=ufunc)
 
 
 def _right(name: str, ufunc: Any, function: Callable[[Any, Any], Any]) -> Primitive:
     if ufunc is None:
         return Primitive(name, lambda xp, a, scalar: function(a, scalar), False)
-    return Primitive(name, lambda xp, a, scalar, out=None: getattr(xp, ufunc)(a, scalar, out=out), True)
+    return Primitive(name, lambda xp, a, scalar, out=None: getattr(xp, ufunc)(a, scalar, out=out), True,
+                     ufunc=ufunc)
 
 
 def _left(name: str, ufunc: Any, function: Callable[[Any, Any], Any]) -> Primitive:
     if ufunc is None:
         return Primitive(name, lambda xp, a, scalar: function(scalar, a), False)
-    return Primitive(name, lambda xp, a, scalar, out=None: getattr(xp, ufunc)(scalar, a, out=out), True)
+    return Primitive(name, lambda xp, a, scalar, out=None: getattr(xp, ufunc)(scalar, a, out=out), True,
+                     ufunc=ufunc)
 
 
 # Powers take numpy's own short cuts for small exponents, so they go through the operator itself.
@@ -61,7 +65,7 @@ _TABLE: dict[str, tuple[str | None, Callable[[Any, Any], Any]]] = {
 PAIRS = {name: _pair(f'{name}', ufunc, function) for name, (ufunc, function) in _TABLE.items()}
 RIGHT = {name: _right(f'{name}_number', ufunc, function) for name, (ufunc, function) in _TABLE.items()}
 LEFT = {name: _left(f'number_{name}', ufunc, function) for name, (ufunc, function) in _TABLE.items()}
-NEGATIVE = Primitive('neg', lambda xp, a, out=None: xp.negative(a, out=out), True)
+NEGATIVE = Primitive('neg', lambda xp, a, out=None: xp.negative(a, out=out), True, ufunc='negative')
 ZEROS = Primitive('zeros', lambda xp, a: xp.zeros(a.shape, a.dtype), False, False)
 
 IN_PLACE = frozenset(id(p) for table in (PAIRS, RIGHT, LEFT) for p in table.values() if p.injected) | {id(NEGATIVE)}

@@ -13,7 +13,7 @@ from ..ops import binary, unary
 from ..ops.binary import broadcast_shape
 from ..ops.nn_rnn import complete_shapes as _rnn_known
 from ..ops.nn_rnn import partial_outputs as _rnn_outputs
-from ..ops.shapes import merge, same_shape
+from ..ops.shapes import completions, merge, same_shape
 
 Result = list[tuple[tuple[int, ...], np.dtype[Any]]]
 Rule = Callable[[Sequence[np.ndarray], dict[str, Any]], Result]
@@ -212,8 +212,14 @@ def _partial_dense(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
     return [data, merge(shapes[1], (hidden, columns)), (hidden,)][:len(shapes)]
 
 
+def _partial_convolution(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    """The weights depend on the channels of the data, not on its batch."""
+    return completions['Convolution'](shapes, params)
+
+
 _COMPLETIONS['FullyConnected'] = _partial_dense
-PARTIAL = frozenset({_partial_dense, _rnn_known})
+_COMPLETIONS['Convolution'] = _partial_convolution
+PARTIAL = frozenset({_partial_dense, _partial_convolution, _rnn_known})
 """Rules that can do with some dimensions of the first input."""
 
 PARTIAL_OUTPUTS: dict[str, Any] = {'RNN': _rnn_outputs}
@@ -240,6 +246,11 @@ def _dense_from_output(out: Any, shapes: list[Any], params: dict[str, Any]) -> l
     if data is None or not out:
         return []
     return [(out[0], *data[1:])] if params['flatten'] else [(*out[:-1], data[-1])] if len(out) == len(data) else []
+
+
+def _batch_from_output(out: Any, shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    data = shapes[0]
+    return [(out[0], *data[1:])] if data is not None and out and out[0] else []
 
 
 def _concat_from_output(out: Any, shapes: list[Any], params: dict[str, Any], most: int = 1) -> list[Any]:
@@ -275,6 +286,7 @@ _BACKWARD: dict[str, Any] = {
     **dict.fromkeys(_UNARY | _SCALARS | {'Activation', 'Dropout', '_copy', 'BlockGrad', 'cast', 'BatchNorm', 'softmax',
                                          'log_softmax', 'SoftmaxOutput', 'clip'}, _lead_from_output),
     'FullyConnected': _dense_from_output,
+    **dict.fromkeys(('Convolution', 'Deconvolution', 'Pooling', 'LeakyReLU'), _batch_from_output),
 }
 
 

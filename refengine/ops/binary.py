@@ -25,6 +25,7 @@ def _plain(name: str) -> Callable[..., Any]:
     def body(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
         return getattr(xp, name)(x, y, out=out)
 
+    body.ufunc = name            # type: ignore[attr-defined]
     return body
 
 
@@ -37,6 +38,9 @@ def _divide(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     return (quotient + ((remainder != 0) & (quotient < 0))).astype(x.dtype)
 
 
+_divide.ufunc = 'true_divide'    # type: ignore[attr-defined]
+
+
 def _modulo(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     # A zero divisor gives 0 (rule ND-ARITH-009), everything else has the sign of the divisor.
     return xp.where(y == 0, x.dtype.type(0), xp.mod(x, y))
@@ -46,6 +50,9 @@ def _power(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     if x.dtype.kind == 'f':
         return xp.power(x, y, out=out)
     return xp.power(x.astype(np.float64), y).astype(x.dtype)
+
+
+_power.ufunc = 'power'           # type: ignore[attr-defined]
 
 
 def _hypot(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
@@ -179,6 +186,7 @@ def _pair_body(name: str, row: Row) -> Callable[..., Any]:
                                                                                                          lhs.dtype)
         return body(xp, lhs, rhs, out)
 
+    forward.ufunc = getattr(body, 'ufunc', None)         # type: ignore[attr-defined]
     return forward
 
 
@@ -212,6 +220,7 @@ def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:
             result = body(xp, data, value, out)
         return result
 
+    forward.ufunc = None if swapped else getattr(body, 'ufunc', None)         # type: ignore[attr-defined]
     return forward
 
 

@@ -21,6 +21,7 @@ def _ufunc(name: str) -> Callable[..., Any]:
         return getattr(xp, name)(x, out=out)
 
     body.accepts_out = True      # type: ignore[attr-defined]
+    body.ufunc = name            # type: ignore[attr-defined]
     return body
 
 
@@ -49,7 +50,23 @@ def _softrelu(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.logaddexp(x, 0.0).astype(x.dtype, copy=False)
 
 
+_RUN = 4096
+_zeros: dict[Any, np.ndarray] = {}
+
+
 def _relu(xp: Any, x: Any, out: Any = None) -> Any:
+    if xp is np and out is not None and x.size >= _RUN:
+        # With an array of zeros numpy takes a third of the time that it takes with the number.
+        source, target = storage.run(x), storage.run(out)
+        if source is not None and target is not None and storage.memory_order(x) == storage.memory_order(out):
+            zeros = _zeros.get(x.dtype)
+            if zeros is None:
+                zeros = _zeros[x.dtype] = np.zeros(_RUN, x.dtype)
+            whole = x.size // _RUN * _RUN
+            np.maximum(source[:whole].reshape(-1, _RUN), zeros, out=target[:whole].reshape(-1, _RUN))
+            if whole < x.size:
+                np.maximum(source[whole:], zeros[:x.size - whole], out=target[whole:])
+            return out
     return xp.maximum(x, x.dtype.type(0), out=out)         # passes NaN on (rule ND-ACT-001)
 
 
@@ -156,6 +173,7 @@ def _forward(row: Row) -> Callable[..., Any]:
             return body(xp, data, out)
         return body(xp, data)
 
+    forward.ufunc = getattr(body, 'ufunc', None)         # type: ignore[attr-defined]
     return forward
 
 
