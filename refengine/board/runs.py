@@ -23,8 +23,8 @@ MOST_TAGS = 100_000
 EAGER = 1 << 23
 """Bytes of a trace that are read for an overview already; the rest waits until somebody looks at it."""
 
-OVERVIEW_SECONDS, REQUEST_SECONDS = 2.0, 5.0
-"""How long one request reads; more is read by the next one."""
+OVERVIEW_SECONDS, MOST_SECONDS = 2.0, 60.0
+"""How long one request reads; what is left is read by the next one."""
 
 
 class Unknown(LookupError):
@@ -81,12 +81,13 @@ class Board:
         """The tags of a run, in order."""
         return sorted({tag for file in self._read(name, 'scalars') for tag in list(file.series)})
 
-    def scalars(self, name: str, tag: str, points: int | None = None) -> list[list[Any]]:
+    def scalars(self, name: str, tag: str, points: int | None = None,
+                seconds: float = MOST_SECONDS) -> list[list[Any]]:
         """``[wall time, step, value]`` of a tag, ordered by step.
 
-        points: about how many are wanted; then the extremes of each stretch are kept.
+        points: about how many are wanted; then the extremes of each stretch are kept.  seconds: how long it may read.
         """
-        files = [file for file in self._read(name, 'scalars') if tag in file.series]
+        files = [file for file in self._read(name, 'scalars', seconds) if tag in file.series]
         if not files:
             raise Unknown(f'no tag {tag!r} in the run {name!r}')
         found: list[tuple[float, int, float]] = []
@@ -97,9 +98,9 @@ class Board:
         found.sort(key=lambda point: point[1])
         return [[moment, step, plain(value)] for moment, step, value in thinned(found, points)]
 
-    def trace(self, name: str) -> dict[str, Any]:
+    def trace(self, name: str, seconds: float = MOST_SECONDS) -> dict[str, Any]:
         """Time per operator over all traces of a run, the longest total first; times in milliseconds."""
-        files = self._read(name, 'traces')
+        files = self._read(name, 'traces', seconds)
         rows: dict[tuple[str, str], Row] = {}
         counters: list[dict[str, Any]] = []
         for file in files:
@@ -114,9 +115,9 @@ class Board:
         return {'unit': 'ms', 'operators': [_operator(*key, row) for key, row in ordered], 'counters': counters,
                 **_progress(files)}
 
-    def timeline(self, name: str) -> dict[str, Any]:
+    def timeline(self, name: str, seconds: float = MOST_SECONDS) -> dict[str, Any]:
         """The longest spans by process and thread, and counters; times in milliseconds since the first event."""
-        files = self._read(name, 'traces')
+        files = self._read(name, 'traces', seconds)
         start = min((file.start for file in files), default=math.inf)
         if not math.isfinite(start):
             return {'start': None, 'length': 0, 'lanes': [], 'names': [], 'categories': [], 'spans': 0, 'shown': 0,
@@ -167,14 +168,14 @@ class Board:
         self._tell(runs, found)
         return runs, found
 
-    def _read(self, name: str, kind: str) -> list[Any]:
+    def _read(self, name: str, kind: str, seconds: float = MOST_SECONDS) -> list[Any]:
         """The files of a run, read as far as the time goes."""
         runs, found = self._find()
         run = runs.get(name)
         if run is None:
             raise Unknown(f'no run {name!r} under {shown(str(self.folder))}')
         files: list[Any] = list(getattr(run, kind).values())
-        until = time.monotonic() + REQUEST_SECONDS
+        until = time.monotonic() + seconds
         for file in files:
             file.refresh(until)
         self._tell({name: run}, found)

@@ -152,7 +152,7 @@ class ScalarFile(GrowingFile):
 def _scalar(line: bytes) -> tuple[str, float, int, float] | None:
     """Tag, wall time, step and value of a line, or None if it has another form."""
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode('utf-8', 'replace'))
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict):
@@ -167,7 +167,7 @@ def _scalar(line: bytes) -> tuple[str, float, int, float] | None:
     value, moment = _number(record.get('value')), _number(record.get('wall_time'))
     if value is None or moment is None or not math.isfinite(moment):
         return None
-    return tag.encode('utf-8', 'backslashreplace').decode(), moment, step, value
+    return tag if tag.isascii() else tag.encode('utf-8', 'backslashreplace').decode(), moment, step, value
 
 
 def _number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .page import PAGE_POLICY, page
-from .runs import Board, Unknown
+from .runs import MOST_SECONDS, Board, Unknown
 
 MOST_REQUESTS = 32
 """Requests that are answered at the same time; the others wait."""
@@ -121,10 +121,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def _scalars(board: Board, given: dict[str, str]) -> Any:
-    points = given.get('points')
-    if points is not None and (not points.isascii() or not points.isdecimal() or not 0 < int(points[:9]) <= 10**6):
-        raise BadRequest(f'points: expected a number from 1 to 1000000, got {points[:40]!r}')
-    return board.scalars(_given(given, 'run'), _given(given, 'tag'), None if points is None else int(points[:9]))
+    points = _whole(given, 'points', 10**6)
+    return board.scalars(_given(given, 'run'), _given(given, 'tag'), points or None, _seconds(given))
 
 
 ROUTES: dict[str, Callable[[Board, dict[str, str]], Any]] = {
@@ -132,8 +130,8 @@ ROUTES: dict[str, Callable[[Board, dict[str, str]], Any]] = {
     '/api/overview': lambda board, given: board.overview(),
     '/api/tags': lambda board, given: board.tags(_given(given, 'run')),
     '/api/scalars': _scalars,
-    '/api/trace': lambda board, given: board.trace(_given(given, 'run')),
-    '/api/timeline': lambda board, given: board.timeline(_given(given, 'run')),
+    '/api/trace': lambda board, given: board.trace(_given(given, 'run'), _seconds(given)),
+    '/api/timeline': lambda board, given: board.timeline(_given(given, 'run'), _seconds(given)),
 }
 """Path -> what answers it."""
 
@@ -151,6 +149,19 @@ def _given(parameters: dict[str, str], name: str) -> str:
     return parameters[name]
 
 
+def _whole(given: dict[str, str], name: str, most: int) -> int:
+    """A parameter that is a number; 0 where it is not given."""
+    text = given.get(name, '0')
+    if name in given and not (len(text) < 10 and text.isascii() and text.isdecimal() and 0 < int(text) <= most):
+        raise BadRequest(f'{name}: expected a number from 1 to {most}, got {text[:40]!r}')
+    return int(text)
+
+
+def _seconds(given: dict[str, str]) -> float:
+    """How long the answer may read files: the parameter ``within``; what is not given is the most."""
+    return _whole(given, 'within', int(MOST_SECONDS)) or MOST_SECONDS
+
+
 def _is_loopback(address: str) -> bool:
     try:
         return ipaddress.ip_address(address.partition('%')[0]).is_loopback
@@ -159,5 +170,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def _names_this_machine(host: str) -> bool:
-    name = host.rpartition(']')[0].lstrip('[') if host.startswith('[') else host.partition(':')[0]
-    return name == '' or name.lower() == 'localhost' or name.lower().endswith('.localhost') or _is_loopback(name)
+    if not host:
+        return True         # no browser asks without
+    name = host[1:].partition(']')[0] if host.startswith('[') else host.partition(':')[0]
+    return name.lower() == 'localhost' or name.lower().endswith('.localhost') or _is_loopback(name)

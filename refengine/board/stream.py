@@ -15,7 +15,8 @@ _DECODE = json.JSONDecoder().raw_decode
 
 
 _WORDS = ('true', 'false', 'null', 'NaN', 'Infinity', '-Infinity')
-_NUMBER = set('0123456789+-.eE')
+_DIGITS = '0123456789+-.eE'
+_NUMBER = set(_DIGITS)
 
 
 class Malformed(Exception):
@@ -43,6 +44,10 @@ class EventStream:
         self._at = 0
         if len(self._text) < self._retry:
             return
+        self.settle()
+
+    def settle(self) -> None:
+        """There is no more text for now: look at all that came."""
         self._retry = 0
         while self.state != 'other' and self._step():
             pass
@@ -132,7 +137,7 @@ class EventStream:
             return self._unfinished(error, len(text)), None
         except (ValueError, RecursionError):
             raise self._broken('a number or a nesting without measure') from None
-        if end == len(text) and text[at] not in '{["':
+        if text[at] in _NUMBER and not text[end:end + 8].strip(_DIGITS):
             return False, None              # a number may go on
         self._at = end
         return True, value
@@ -148,7 +153,8 @@ class EventStream:
                 self.state = 'other'        # a large document of another kind
                 return False
             raise self._broken('one value is longer than 1 MiB, or malformed')
-        self._retry = min(2 * length, LONGEST_VALUE)
+        if length > 1 << 16:
+            self._retry = min(2 * length, LONGEST_VALUE)
         return False
 
     def _broken(self, what: str, at: int | None = None) -> Malformed:

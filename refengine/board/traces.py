@@ -99,14 +99,25 @@ class TraceFile(GrowingFile):
         try:
             self._stream.feed(piece)
         except Malformed as error:
-            self.forget()
-            self.problems = [f'skipped, it is not JSON: {error}']
+            self._skip(error)
             return False
         return self._stream.state != 'other'
 
+    def _skip(self, error: Malformed) -> None:
+        self.forget()
+        self.problems = [f'skipped, it is not JSON: {error}']
+
     def settle(self) -> None:
         """Say what is missing."""
+        try:
+            self._stream.settle()
+        except Malformed as error:
+            self._skip(error)
+            self.given_up = True
+            return
         self.problems = []
+        if self._stream.state == 'other':
+            return
         if self._stream.state == 'start':
             self.problems.append('skipped, it is empty')
         elif self._stream.state != 'end':
@@ -244,18 +255,18 @@ def _lane(event: dict[str, Any]) -> tuple[Any, Any]:
 
 def _plain(value: Any) -> Any:
     """A value that may be a key and takes little room."""
-    return value if isinstance(value, int) and abs(value) < 1 << 80 else _text(value, '') or repr(value)[:80]
+    return value if type(value) is int and -1 << 80 < value < 1 << 80 else _text(value, '') or repr(value)[:80]
 
 
 def _text(value: Any, default: str) -> str:
     if not isinstance(value, str) or not value:
         return default
     shown = value if len(value) <= 200 else value[:199] + '…'
-    return shown.encode('utf-8', 'backslashreplace').decode()
+    return shown if shown.isascii() else shown.encode('utf-8', 'backslashreplace').decode()
 
 
 def _finite(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is not int and type(value) is not float:
         return None
     try:
         number = float(value)

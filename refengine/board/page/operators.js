@@ -21,7 +21,7 @@ function about(store, path, run, then) {
   const known = store.get(run.name);
   if (!known || known.version !== version || known.value.unread) {
     enqueue(`${path} ${run.name}`, async () => {
-      const value = await ask(path, {run: run.name});
+      const value = await ask(path, {run: run.name, within: 2});
       store.set(run.name, {version, value});
       then();
       if (value.unread) setTimeout(then, QUICK);

@@ -1,0 +1,188 @@
+"""Traces as they are read: what counts, what is broken, and that neither size nor malice costs much."""
+
+from __future__ import annotations
+
+import json
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import refengine as mx
+from refengine.board import traces
+from refengine.board.runs import Board
+from refengine.board.stream import EventStream, Malformed
+from refengine.board.traces import TraceFile
+
+from .conftest import pair, put
+
+
+def read(path: Path, file: TraceFile | None = None) -> TraceFile:
+    file = file or TraceFile(path, path.name)
+    file.refresh(time.monotonic() + 20)
+    return file
+
+
+def trace(tmp_path: Path, *events: Any) -> TraceFile:
+    return read(put(tmp_path, 'trace.json', {'traceEvents': list(events)}))
+
+
+def sums(file: TraceFile) -> dict[str, tuple[int, float]]:
+    return {name: (row.count, row.total) for (_, name, _), row in file.rows.items()}
+
+
+def feed(stream: EventStream, data: bytes, size: int) -> None:
+    for at in range(0, len(data), size):
+        stream.feed(data[at:at + size])
+
+
+def test_text_may_come_in_any_pieces() -> None:
+    document = {'first': {'a': [1, {'b': 'x"]}'}]}, 'n': -12.5e3, 'displayTimeUnit': 'ms',
+                'traceEvents': [{'name': 'é\\"', 'n': 1}, 3, 'x', None, True, 12.5], 'last': [[]]}
+    plain = json.dumps(document)
+    for text in (plain, json.dumps(document, ensure_ascii=False, indent=3), '\ufeff' + plain):
+        data = text.encode()
+        for size in (1, 2, 3, 7, len(data)):
+            found: list[Any] = []
+            stream = EventStream(found.append)
+            feed(stream, data, size)
+            assert (found, stream.state) == (document['traceEvents'], 'end'), (text, size)
+
+
+@pytest.mark.parametrize('text', [
+    'x', '{x', '{"traceEvents": 3}', '{"traceEvents": [}', '{"traceEvents": [{"a": }]}', '{"traceEvents": [{"a" 1}]}',
+    '{"traceEvents": [tree]}', '{"traceEvents": []} x', '{"a" "b"}', '{"traceEvents": [' + '[' * 100_000,
+    '{"traceEvents": [{"ts": ' + '1' * 5000 + '}]}', '{"traceEvents": ["' + 'x' * (1 << 21),
+])
+def test_what_is_no_json_is_told_from_what_is_unfinished(text: str) -> None:
+    with pytest.raises(Malformed, match='at character'):
+        feed(EventStream(lambda event: None), text.encode(), 1 << 16)
+
+
+def test_every_beginning_of_a_trace_is_unfinished_and_no_fault() -> None:
+    whole = '{"traceEvents": [{"name": "a\\u00e9", "ts": -1.5e3, "x": [true, null, NaN, -Infinity]}, {}]}'
+    for end in range(1, len(whole)):
+        stream = EventStream(lambda event: None)
+        stream.feed(whole[:end].encode())
+        assert stream.state in ('start', 'fields', 'events')
+
+
+def test_a_broken_file_is_skipped_as_a_whole(tmp_path: Path) -> None:
+    events = ','.join(json.dumps(event) for event in pair('dot', 0, 1000))
+    put(tmp_path, 'run/bad.json', f'{{"traceEvents": [{events}, oops]}}')
+    put(tmp_path, 'run/empty.json', '')
+    put(tmp_path, 'run/half.json', '{"a": 1')
+    put(tmp_path, 'run/config.json', {'layers': [1, 2]})
+    put(tmp_path, 'run/list.json', [1, 2])
+    told: list[tuple[str, str]] = []
+    board = Board(tmp_path, lambda *problem: told.append(problem))
+    assert board.trace('run')['operators'] == []
+    assert board.trace('run')['size'] == 0
+    assert told == [('run/bad.json', f'skipped, it is not JSON: malformed at character {len(events) + 20}'),
+                    ('run/empty.json', 'skipped, it is empty'),
+                    ('run/half.json', 'skipped, it is not JSON: the document has no end')]
+    assert [problem['file'] for problem in board.overview()['problems']] == [name for name, _ in told]
+    put(tmp_path, 'run/bad.json', {'traceEvents': pair('dot', 0, 1000)})
+    assert [row['name'] for row in board.trace('run')['operators']] == ['dot']
+
+
+def test_a_trace_that_is_being_written_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    events = [json.dumps(event) for event in pair('dot', 0, 1000) + pair('exp', 2000, 2500)]
+    path = put(tmp_path, 'trace.json', '{"traceEvents": [' + ','.join(events[:2]) + ',' + events[2][:9])
+    file = read(path)
+    assert sums(file) == {'dot': (1, 1000.0)}
+    assert file.problems == ['unfinished: the program may still be running; shown as far as it goes']
+    with path.open('a') as stream:
+        stream.write(events[2][9:] + ',' + events[3] + ']}')
+    assert sums(read(path, file)) == {'dot': (1, 1000.0), 'exp': (1, 500.0)}
+    assert file.problems == []
+
+
+def test_nested_and_overlapping_spans_find_their_ends(tmp_path: Path) -> None:
+    inner = pair('f', 10, 20)
+    outer = pair('f', 0, 100)
+    other = pair('g', 15, 60)
+    nameless = [{'ph': 'B', 'name': 'h', 'ts': 200, 'pid': 0, 'tid': 1}, {'ph': 'E', 'ts': 230, 'pid': 0, 'tid': 1}]
+    file = trace(tmp_path, outer[0], inner[0], other[0], inner[1], other[1], outer[1], *nameless,
+                 {'ph': 'X', 'name': 'x', 'ts': 5, 'dur': 7, 'pid': 1, 'tid': 1})
+    assert sums(file) == {'f': (2, 110.0), 'g': (1, 45.0), 'h': (1, 30.0), 'x': (1, 7.0)}
+    row = file.rows['operator', 'f', False]
+    assert (row.least, row.most) == (10.0, 100.0)
+
+
+def test_operators_that_are_written_twice_are_counted_once(tmp_path: Path) -> None:
+    once = pair('dot', 0, 1000)
+    twice = once + [{**event, 'ph': event['ph'].lower(), 'pid': 9, 'id': 1} for event in once]
+    call = [{**event, 'ph': event['ph'].lower(), 'id': 1} for event in pair('Invoke', 0, 1200, cat='API')]
+    put(tmp_path, 'run/trace.json', {'traceEvents': twice + call})
+    board = Board(tmp_path)
+    assert {row['name']: row['count'] for row in board.trace('run')['operators']} == {'dot': 1, 'Invoke': 1}
+    shown = board.timeline('run')
+    assert (shown['spans'], shown['shown']) == (2, 2)
+
+
+@pytest.mark.parametrize('event', [
+    3, None, [], 'x', {'ph': 'B'}, {'ph': 'B', 'ts': 'now'}, {'ph': 'B', 'ts': 1e999}, {'ph': 'B', 'ts': True},
+    {'ph': 'E', 'ts': 1, 'name': 'never begun'}, {'ph': 'X', 'ts': 1}, {'ph': 'X', 'ts': 1, 'dur': -1},
+    {'ph': 'C', 'ts': 1, 'args': [1]}, {'ph': 'C', 'ts': 1, 'args': {'a': 'x'}}, {'ph': 'B', 'ts': 10**400},
+])
+def test_odd_events_are_counted_and_do_no_harm(tmp_path: Path, event: Any) -> None:
+    file = trace(tmp_path, *pair('dot', 0, 5), event, {'ph': 'Z', 'ts': 1}, {'ph': 'M', 'args': 3},
+                 *pair('exp', 6, 8, pid={'a': [1]}, tid=None, id=[3]))
+    assert sums(file) == {'dot': (1, 5.0), 'exp': (1, 2.0)}
+    assert file.problems == ['1 events have no form that is known']
+
+
+def test_memory_is_bounded_whatever_the_size(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.json'
+    with path.open('w') as stream:
+        stream.write('{"traceEvents": [' + ','.join(
+            json.dumps({'name': f'n{n}', 'ph': 'BEXC'[n % 4], 'ts': n, 'dur': n % 7, 'pid': n % 1000, 'tid': n,
+                        'cat': str(n), 'args': {str(n): n}}) for n in range(24_000)) + ']}')
+    tracemalloc.start()
+    file = read(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 2_000_000
+    assert peak < 16 << 20
+    assert len(file.rows) <= traces.MOST_NAMES + 2
+    assert len(file.spans) <= traces.MOST_SPANS
+    assert len(file.lanes) <= traces.MOST_LANES
+    assert len(file.counters) <= traces.MOST_COUNTERS
+    assert sum(row.count for row in file.rows.values()) == file.span_count == 6_000
+    assert f'more than {traces.MOST_NAMES} names; the further ones are added up' in file.problems
+
+
+def test_the_longest_spans_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, 'MOST_SPANS', 3)
+    file = trace(tmp_path, *({'ph': 'X', 'name': str(n), 'ts': n, 'dur': (n * 7) % 10} for n in range(10)))
+    assert sorted(span[0] for span in file.spans) == [7.0, 8.0, 9.0]
+    assert (file.span_count, file.start, file.end) == (10, 0.0, 16.0)
+
+
+def test_a_profile_of_this_engine_is_read(tmp_path: Path) -> None:
+    from refengine.profiler.session import session
+
+    session.forget()
+    (tmp_path / 'run').mkdir()
+    try:
+        mx.profiler.set_config(filename=str(tmp_path / 'run' / 'profile.json'), aggregate_stats=True)
+        mx.profiler.set_state('run')
+        a = mx.nd.ones((20, 20))
+        for _ in range(5):
+            mx.nd.dot(a, a).wait_to_read()
+        mx.profiler.set_state('stop')
+        table = json.loads(mx.profiler.dumps(format='json'))['Time']['operator']['dot']
+        mx.profiler.dump()
+    finally:
+        session.forget()
+    board = Board(tmp_path)
+    row = next(row for row in board.trace('run')['operators'] if row['name'] == 'dot')
+    assert (row['category'], row['count'], row['count']) == ('operator', 5, table['Count'])
+    assert row['total'] == pytest.approx(table['Total'], abs=0.01)
+    shown = board.timeline('run')
+    assert 'cpu/0' in {lane['label'] for lane in shown['lanes']}
+    assert {counter['name'] for counter in shown['counters']} == {'Memory: cpu/0'}
+    assert board.overview()['problems'] == []
