@@ -73,11 +73,11 @@ class Chain:
     def _forward(self, xp: Any, *arrays: Any, out: Sequence[Any] | None = None) -> Any:
         """All results for whole arrays; those for which ``out`` has an array are written there."""
         results = [self._target(slot, None if out is None else out[i]) for i, slot in enumerate(self.outputs)]
-        runs = [self._run(slot, a) for slot, a in zip(self.inputs, arrays, strict=True)]
+        runs = [self.run(slot, a) for slot, a in zip(self.inputs, arrays, strict=True)]
         if any(run is None for run in runs):
             self._stepwise(arrays, results)
         else:
-            flat = [self._run(slot, a) for slot, a in zip(self.outputs, results, strict=True)]
+            flat = [self.run(slot, a) for slot, a in zip(self.outputs, results, strict=True)]
             self.over(runs, flat)
         return tuple(results) if len(results) > 1 else results[0]
 
@@ -98,17 +98,21 @@ class Chain:
 
     def _target(self, slot: int, out: Any) -> Any:
         seen = self._seen[slot]
-        if out is not None and out.shape == seen.shape and out.dtype == seen.dtype and self._run(slot, out) is not None:
+        if out is not None and out.shape == seen.shape and out.dtype == seen.dtype and self.run(slot, out) is not None:
             return out
         return seen.empty()
 
-    def _run(self, slot: int, array: Any) -> Any:
+    def run(self, slot: int, array: Any) -> Any:
         """The elements of an array in the order of memory as a view; None where memory is ordered otherwise."""
         if slot in self._numbers:
             return array.reshape(1)
         order = self._like.order
         dense = array if order is None else array.transpose(order)
         return dense.reshape(-1) if dense.flags.c_contiguous else None
+
+    def is_whole(self, slot: int) -> bool:
+        """Whether an operand has an element for each one of the results, and is no single number."""
+        return slot in self._whole
 
     def _stepwise(self, arrays: Sequence[Any], results: Sequence[Any]) -> None:
         """For arrays in another memory order than expected."""

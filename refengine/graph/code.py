@@ -20,6 +20,7 @@ import numpy as np
 from .. import dispatch, storage
 from .fusion import fuse
 from .places import ALIGN, Places
+from .products import absorb
 from .program import Program, Step
 
 
@@ -92,14 +93,18 @@ class Compiled:
 
     def __init__(self, program: Program, seen: dict[int, Seen], *, saved: Sequence[int] = (), is_train: bool = False,
                  ctx: Any = None, xp: Any = np, planned: bool = False, given: Sequence[int] = (),
-                 fusion: bool = False) -> None:
+                 fusion: bool = False, fold: bool = False) -> None:
         self.saved = tuple(saved)
         self._given = tuple(given)
         self._names: dict[str, Any] = {'copy': _copy}
         self._seen = seen
         kept = {*program.heads, *saved}
         if fusion and xp is np:
-            program = fuse(program, seen, kept, lambda step: bound(step, xp, is_train, ctx)[0])
+            def bind(step: Step) -> Callable[..., Any]:
+                return bound(step, xp, is_train, ctx)[0]
+
+            program = absorb(program, seen, kept, bind, is_train, fold)
+            program = fuse(program, seen, kept, bind)
         self.program = program
         self.places = Places(program, seen, kept,
                              {*program.inputs, *program.constants, *given},

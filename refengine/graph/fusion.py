@@ -67,11 +67,13 @@ def movable(steps: Sequence[Step], numbers: set[int]) -> bool:
     first, last = min(numbers), max(numbers)
     made = {slot for number in numbers for slot in steps[number].outputs}
     read = {slot for number in numbers for slot in steps[number].inputs}
+    written = {steps[number].inputs[position] for number in numbers
+               for position in getattr(steps[number].op, 'mutates', ()) if position < len(steps[number].inputs)}
     for number in range(first, last):
         if number in numbers:
             continue
         step = steps[number]
-        if any(slot in made for slot in step.inputs):
+        if any(slot in made or slot in written for slot in step.inputs):
             return False
         if any(position < len(step.inputs) and step.inputs[position] in read
                for position in getattr(step.op, 'mutates', ())):

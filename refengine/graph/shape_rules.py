@@ -187,6 +187,12 @@ def _concat_known(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
     return [tuple((s[i] if s else 0) if i == axis else common[i] for i in range(rank)) for s in shapes]
 
 
+def _where_known(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
+    """Both choices have one shape; the condition may have fewer dimensions."""
+    both = merge(shapes[1], shapes[2])
+    return [shapes[0], both, both]
+
+
 def _optimizer(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
     return [merge(*shapes)] * len(shapes)
 
@@ -195,14 +201,14 @@ _COMPLETIONS: dict[str, Any] = {
     'SoftmaxOutput': _label_rows, 'LinearRegressionOutput': _label_same, 'LogisticRegressionOutput': _label_same,
     'MAERegressionOutput': _label_same, 'SVMOutput': _label_batch, 'add_n': _all_same, 'stack': _all_same,
     'Concat': _concat_known, 'SequenceMask': _lengths, 'SequenceLast': _lengths, 'SequenceReverse': _lengths,
-    'softmax_cross_entropy': _label_batch,
+    'softmax_cross_entropy': _label_batch, 'where': _where_known,
     **dict.fromkeys(_SAME_PAIRS, _all_same),
     **dict.fromkeys(('sgd_update', 'sgd_mom_update', 'adam_update', 'nag_mom_update', 'signum_update', 'ftrl_update',
                      'rmsprop_update', 'rmspropalex_update', 'mp_sgd_update', 'mp_sgd_mom_update', 'ftml_update',
                      'signsgd_update', 'lamb_update_phase1'), _optimizer),
 }
 
-ANY_LEADER = frozenset({_all_same, same_shape, _concat_known, _optimizer})
+ANY_LEADER = frozenset({_all_same, same_shape, _concat_known, _optimizer, _where_known})
 """Rules for which no input comes first."""
 
 
@@ -286,6 +292,7 @@ _BACKWARD: dict[str, Any] = {
     **dict.fromkeys(_UNARY | _SCALARS | {'Activation', 'Dropout', '_copy', 'BlockGrad', 'cast', 'BatchNorm', 'softmax',
                                          'log_softmax', 'SoftmaxOutput', 'clip'}, _lead_from_output),
     'FullyConnected': _dense_from_output,
+    'where': lambda out, shapes, params: [None, out, out],
     **dict.fromkeys(('Convolution', 'Deconvolution', 'Pooling', 'LeakyReLU'), _batch_from_output),
 }
 

@@ -93,6 +93,24 @@ class Channels:
         return dense.reshape(self.form) if dense.flags.c_contiguous else None
 
 
+class Repeated:
+    """A vector over the channels of channels-last rows, repeated so that it meets long runs of memory."""
+
+    def __init__(self, xp: Any, vector: Any) -> None:
+        self.vector = vector
+        self.pixels = max(1, RUN // vector.size)
+        self.tiled = xp.tile(vector, self.pixels)
+
+    def apply(self, ufunc: Any, rows: Any) -> None:
+        """``rows = ufunc(rows, vector)`` in place, for a row-major matrix with one row per pixel."""
+        whole = rows.shape[0] // self.pixels * self.pixels
+        if whole:
+            runs = rows[:whole].reshape(-1, self.tiled.size)
+            ufunc(runs, self.tiled, out=runs)
+        if whole < rows.shape[0]:
+            ufunc(rows[whole:], self.vector, out=rows[whole:])
+
+
 def widened(x: Any) -> Any:
     """Half precision as float32, so that sums don't lose digits; other types as they are."""
     return x.astype(np.float32) if x.dtype == np.float16 else x

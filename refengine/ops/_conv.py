@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
+from ._channels import Repeated
 from ._nn import channels_first, channels_last, empty, unshared, zeros
 
 BLOCK = 1 << 19
@@ -186,7 +187,7 @@ def _depthwise(weight: Any, groups: int) -> bool:
 Post = Callable[[slice, Any], None]
 """What is done with rows of the result, one row per output pixel, while they are in the cache: ``(rows, matrix)``."""
 
-_ROWS = 1 << 15
+_PART = 1 << 15
 
 
 def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, bias: Any = None, out: Any = None,
@@ -217,7 +218,7 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
         _afterwards(rows, post)
         return out
     step_in, step_out = x.shape[1] // groups, outputs // groups
-    repeated = None if bias is None else xp.tile(bias, geometry.out[-1])
+    repeated = None if bias is None else Repeated(xp, bias)
     for group in range(groups):
         part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
         columns = slice(group * step_out, (group + 1) * step_out)
@@ -226,10 +227,9 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
             target = rows[pixels, columns]
             if groups == 1:
                 xp.dot(windows, matrix, out=target)
-                if bias is not None:                       # in long runs, while the block is in the cache
-                    target.reshape(-1, repeated.size)[...] += repeated
-                if post is not None:
-                    post(pixels, target)
+                if repeated is not None:                   # while the block is in the cache
+                    repeated.apply(xp.add, target)
+                _afterwards(target, post, pixels.start)
             else:
                 target[...] = xp.dot(windows, matrix)
     if groups > 1:
@@ -244,11 +244,12 @@ def planar(x: Any, geometry: Geometry, groups: int) -> bool:
     return groups == 1 and geometry.pointwise and x.flags.c_contiguous and not _last(x).flags.c_contiguous
 
 
-def _afterwards(rows: Any, post: Post | None) -> None:
+def _afterwards(rows: Any, post: Post | None, first: int = 0) -> None:
     if post is not None:
-        step = max(1, _ROWS // rows.shape[1])
+        step = max(1, _PART // rows.shape[1])
         for start in range(0, rows.shape[0], step):
-            post(slice(start, min(start + step, rows.shape[0])), rows[start:start + step])
+            stop = min(start + step, rows.shape[0])
+            post(slice(first + start, first + stop), rows[start:stop])
 
 
 def backward_data(xp: Any, ograd: Any, weight: Any, geometry: Geometry, groups: int = 1, out: Any = None) -> Any:

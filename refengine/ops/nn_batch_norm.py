@@ -73,6 +73,12 @@ def _name(array: Any) -> str:
     return str(getattr(dtype, 'name', None) or dtype.__name__)
 
 
+def running_affine(xp: Any, gamma: Any, beta: Any, mean: Any, variance: Any, eps: float) -> tuple[Any, Any]:
+    """Factor and shift per channel that a BatchNorm with running statistics is."""
+    factor = 1 / xp.sqrt(variance + variance.dtype.type(eps)) * gamma
+    return factor, beta - mean * factor
+
+
 _INPUTS = ('data', 'gamma', 'beta', 'moving_mean', 'moving_var')
 _PARAMS = {'eps': Float(1e-3, 'is added to the variance'),
            'momentum': Float(0.9, 'how much of the running statistics stays'),

@@ -144,7 +144,7 @@ _CONV_SAMPLES = (
 def _convolution(xp: Any, data: Any, weight: Any, bias: Any = None, kernel: tuple[int, ...] = (),
                  stride: tuple[int, ...] = (), dilate: tuple[int, ...] = (), pad: tuple[int, ...] = (),
                  num_filter: int = 0, num_group: int = 1, no_bias: bool = False, layout: str | None = None,
-                 out: Any = None, **ignored: Any) -> Any:
+                 out: Any = None, post: _conv.Post | None = None, **ignored: Any) -> Any:
     """Correlates data (batch, channels, spatial…) with weight (num_filter, channels / num_group, kernel…), adds bias.
 
     Layouts that end in C have the channels last in data, weight and result. Sums of int8 stay within its range.
@@ -154,10 +154,13 @@ def _convolution(xp: Any, data: Any, weight: Any, bias: Any = None, kernel: tupl
     if narrow == np.int8:
         x, w, b = (None if a is None else a.astype(np.float64) for a in (x, w, b))
     geometry = _conv.Geometry(x.shape[2:], kernel, stride, dilate, pad)
-    out = _conv.forward(xp, x, w, geometry, num_group, b)
+    target = _ordered(out, last) if out is not None and out.ndim == data.ndim else None
+    result = _conv.forward(xp, x, w, geometry, num_group, b, target, post)
+    if result is target:
+        return out
     if narrow == np.int8:
-        out = xp.clip(out, -128, 127)
-    return _returned(out, last).astype(narrow, copy=False)
+        result = xp.clip(result, -128, 127)
+    return _returned(result, last).astype(narrow, copy=False)
 
 
 # ---- the two backward operators --------------------------------------------------------------------------------
