@@ -33,7 +33,8 @@ _LAZY = {
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
     'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
-    'rnd': 'random', 'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
+    'rnd': 'random', 'rnn': 'rnn', 'mon': 'monitor', 'img': 'image',
+    'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
     'board': 'board',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""

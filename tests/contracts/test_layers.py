@@ -45,7 +45,7 @@ LAYERS = (
         {
             "initializer", "optimizer", "lr_scheduler", "kvstore", "compression", "gluon", "metric", "amp",
             "quantization", "io", "recordio", "image", "profiler", "operator", "callback", "monitor", "visualization",
-            "contrib", "distributed", "launch", "native", "module", "model", "library", "board",
+            "contrib", "distributed", "launch", "native", "module", "model", "library", "board", "rnn",
         },
     ),
     ("outside", {"compat", "runtime", "test_utils", "diagnose", "libinfo", "__init__", "__main__"}),
