@@ -1,25 +1,24 @@
 """RNN: layers of recurrent cells over whole sequences, in one operator.
 
-The forward body runs the cells on raw arrays and keeps what the way back needs as hidden outputs. The gradient is
-written against ``F``: on raw arrays it takes what was kept; in a recorded graph it computes the cells again from the
-inputs, so that it can be differentiated as often as one likes.
+The forward body runs the cells on raw arrays and keeps what the way back needs as hidden outputs, which the operator
+``_rnn_backward`` takes. In a recorded graph the gradient is written against ``F`` and computes the cells again from
+the inputs, so that it can be differentiated as often as one likes.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Float, Int, register
-from ._nn import require_float, require_shape
-from ._raw import raw
-from ._rnn_cells import at, layout, layout_of, piece, scan, scan_back, scan_raw, steps
+from ._nn import empty, require_float, require_shape
+from ._rnn_cells import at, layout, layout_of, piece, scan, scan_back, steps
+from ._rnn_raw import Settings, back, forward, weights_of
 from .shapes import completes, merge
 
-_KEPT = {'rnn_relu': 1, 'rnn_tanh': 1, 'lstm': 3, 'gru': 3}
+_KEPT = {'rnn_relu': 0, 'rnn_tanh': 0, 'lstm': 3, 'gru': 3}
 """Arrays that are kept for each direction of each layer."""
 
 
@@ -44,14 +43,13 @@ def _project(F: Any, x: Any, weight: Any, bias: Any) -> Any:
     return F.reshape(F.broadcast_add(flat, bias), shape=(x.shape[0], x.shape[1], -1))
 
 
-def _run(F: Any, cells: Any, inputs: tuple[Any, ...], p: dict[str, Any], masks: list[Any],
-         draw: Any = None) -> tuple[Any, ...]:
-    """The forward pass against F: outputs, last states, the inputs of each layer and what each direction kept."""
+def _run(F: Any, inputs: tuple[Any, ...], p: dict[str, Any], masks: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The forward pass against F: the inputs of each layer and what each direction kept."""
     data, vector, h0, c0, lengths = inputs
     directions, clip = _settings(p)
     parts, _ = layout_of(data, p)
     live = _live(F, range(data.shape[0]), lengths)
-    x, last_h, last_c, layer_inputs, kept = data, [], [], [], []
+    x, layer_inputs, kept = data, [], []
     for layer in range(p['num_layers']):
         layer_inputs.append(x)
         outputs = []
@@ -59,20 +57,16 @@ def _run(F: Any, cells: Any, inputs: tuple[Any, ...], p: dict[str, Any], masks: 
             index = layer * directions + d
             part = parts[index]
             gates = _project(F, x, piece(F, vector, part.input_weight), piece(F, vector, part.input_bias))
-            y, h, c, stacks = cells(
-                p['mode'], gates, at(F, h0, index), None if c0 is None else at(F, c0, index),
+            y, _, _, stacks = scan(
+                F, p['mode'], gates, at(F, h0, index), None if c0 is None else at(F, c0, index),
                 piece(F, vector, part.state_weight), piece(F, vector, part.state_bias),
                 None if part.projection is None else piece(F, vector, part.projection), d == 1, live, clip)
             outputs.append(y)
-            last_h.append(h)
-            last_c.append(c)
             kept.append((y, *stacks))
         x = outputs[0] if directions == 1 else F.Concat(*outputs, dim=2)
-        if draw is not None and layer < p['num_layers'] - 1:
-            masks.append(draw(x))
         if layer < len(masks):
             x = x * masks[layer]
-    return (x, F.stack(*last_h, axis=0), F.stack(*last_c, axis=0) if c0 is not None else None, layer_inputs, kept)
+    return layer_inputs, kept
 
 
 def _split_inputs(inputs: tuple[Any, ...], p: dict[str, Any]) -> tuple[Any, ...]:
@@ -148,11 +142,14 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, p: dict[str, Any]) -> 
     head = 2 + lstm
     many = p['num_layers'] * directions
     masks = list(outputs[head + many * stride:]) if p.get('is_train') else []
-    if hasattr(data, '_node'):                 # a recorded graph: nothing that was kept depends on the inputs
-        _, _, _, layer_inputs, kept = _run(F, partial(scan, F), (data, vector, h0, c0, lengths), p, masks)
-    else:
-        kept = [tuple(outputs[head + i * stride:head + (i + 1) * stride]) for i in range(many)]
-        layer_inputs = _layer_inputs(F, data, kept, masks, p)
+    if not hasattr(data, '_node'):
+        heads = [F.zeros_like(y if index == 0 else (h0, c0)[index - 1]) if g is None else g
+                 for index, (g, y) in enumerate(zip(ograds[:head], outputs, strict=False))]
+        own = {key: p[key] for key in _PARAMS}
+        result = list(F._rnn_backward(*inputs, *heads, *outputs[head:], **own))
+        return (*result, None) if lengths is not None else tuple(result)
+    # A recorded graph: nothing that was kept depends on the inputs.
+    layer_inputs, kept = _run(F, (data, vector, h0, c0, lengths), p, masks)
     live = _live(F, range(data.shape[0]), lengths)
     of_sequence = F.zeros_like(outputs[0]) if ograds[0] is None else ograds[0]
     of_h = F.zeros_like(h0) if ograds[1] is None else ograds[1]
@@ -184,8 +181,8 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, p: dict[str, Any]) -> 
             of_weights.append((index, F.dot(into, flat, transpose_a=True),
                                F.dot(state, F.reshape(states, shape=(-1, states.shape[2])), transpose_a=True),
                                of_projection, F.sum(into, axis=0), F.sum(state, axis=0)))
-            back = F.reshape(F.dot(into, piece(F, vector, part.input_weight)), shape=x.shape)
-            of_input = back if of_input is None else of_input + back
+            behind = F.reshape(F.dot(into, piece(F, vector, part.input_weight)), shape=x.shape)
+            of_input = behind if of_input is None else of_input + behind
         of_sequence = of_input
     result = [of_sequence, _gathered(F, of_weights), F.stack(*to_h, axis=0)]
     if lstm:
@@ -193,17 +190,6 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, p: dict[str, Any]) -> 
     if lengths is not None:
         result.append(None)
     return tuple(result)
-
-
-def _layer_inputs(F: Any, data: Any, kept: list[tuple[Any, ...]], masks: list[Any], p: dict[str, Any]) -> list[Any]:
-    """What each layer was given, from what the layers before it gave."""
-    directions = 2 if p['bidirectional'] else 1
-    found = [data]
-    for layer in range(p['num_layers'] - 1):
-        outputs = [kept[layer * directions + d][0] for d in range(directions)]
-        x = outputs[0] if directions == 1 else F.Concat(*outputs, dim=2)
-        found.append(x * masks[layer] if layer < len(masks) else x)
-    return found
 
 
 def _states_before(F: Any, y: Any, first: Any, backward: bool, live: list[Any] | None) -> Any:
@@ -277,24 +263,79 @@ def _rnn(xp: Any, data: Any, parameters: Any, state: Any, *rest: Any, is_train: 
     state_outputs the last ones are given as well. With use_sequence_length outputs beyond the length are zero, and
     the backward direction begins at the end of each sequence.
     """
-    given = _split_inputs((data, parameters, state, *rest), p)
     narrow = data.dtype
-    if narrow == np.float16:
-        given = tuple(x if x is None else x.astype(np.float32) for x in given)
-    masks: list[Any] = []
-    draw = None
-    if p['p'] > 0 and is_train:
-        keep = 1 - p['p']
+    x, vector, h0, c0, lengths = _wide(_split_inputs((data, parameters, state, *rest), p), narrow)
+    parts, settings, live = _raw_settings(xp, x, lengths, p)
+    directions, keep = 2 if p['bidirectional'] else 1, 1 - p['p']
+    last_h, last_c, kept, masks = [], [], [], []
+    for layer in range(p['num_layers']):
+        outputs = []
+        for d in range(directions):
+            index = layer * directions + d
+            y, h, c, stacks = forward(xp, x, h0[index], None if c0 is None else c0[index],
+                                      weights_of(vector, parts[index]), settings, d == 1, live)
+            outputs.append(y)
+            last_h.append(h)
+            last_c.append(c)
+            kept += [y, *stacks]
+        x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=2)
+        if p['p'] > 0 and layer < p['num_layers'] - 1:
+            if is_train:
+                chosen = xp.asarray(rng.random(x.shape, dtype=np.float32) < keep)
+                masks.append(chosen.astype(x.dtype) / x.dtype.type(keep) if keep else xp.zeros(x.shape, x.dtype))
+                x = x * masks[-1]
+            else:
+                masks.append(xp.ones((1, 1, 1), x.dtype))
+    visible = [x, xp.stack(last_h), *([xp.stack(last_c)] if c0 is not None else [])]
+    return (*(a.astype(narrow, copy=False) for a in visible), *kept, *masks)
 
-        def draw(x: Any) -> Any:
-            chosen = xp.asarray(rng.random(x.shape, dtype=np.float32) < keep)
-            return chosen.astype(x.dtype) / x.dtype.type(keep) if keep else xp.zeros(x.shape, x.dtype)
 
-    y, last_h, last_c, _, kept = _run(raw(xp), partial(scan_raw, xp, clip_nan=p['lstm_state_clip_nan']), given, p,
-                                        masks, draw)
-    if p['p'] > 0 and not masks:
-        masks = [xp.ones((1, 1, 1), y.dtype)] * (p['num_layers'] - 1)
-    outputs = [y, last_h, *([last_c] if last_c is not None else []), *(x for piece in kept for x in piece), *masks]
-    return tuple(x.astype(narrow, copy=False) for x in outputs)
+def _wide(arrays: Any, kind: Any) -> Any:
+    """Half precision is computed in single precision."""
+    return arrays if kind != np.float16 else tuple(a if a is None else a.astype(np.float32) for a in arrays)
 
 
+def _raw_settings(xp: Any, x: Any, lengths: Any, p: dict[str, Any]) -> tuple[Any, Settings, Any]:
+    live = None if lengths is None else (lengths > xp.arange(x.shape[0])[:, None])[:, :, None]
+    return layout_of(x, p)[0], Settings(p['mode'], _settings(p)[1], p['lstm_state_clip_nan']), live
+
+
+@register('_rnn_backward', variadic=True, params=_PARAMS, mixed=True,
+          num_outputs=lambda params: 3 + (params['mode'] == 'lstm'))
+def _rnn_backward(xp: Any, *arrays: Any, **p: Any) -> tuple[Any, ...]:
+    """Gradients of RNN by data, parameters and first states, from its inputs, their gradients and what it kept."""
+    lstm, given = p['mode'] == 'lstm', 3 + (p['mode'] == 'lstm') + p['use_sequence_length']
+    narrow, arrays = arrays[0].dtype, _wide(arrays, arrays[0].dtype)
+    data, vector, h0, c0, lengths = _split_inputs(arrays[:given], p)
+    of_y, of_h = arrays[given:given + 2]
+    of_c = arrays[given + 2] if lstm else None
+    rest = arrays[given + 2 + lstm:]
+    parts, settings, live = _raw_settings(xp, data, lengths, p)
+    directions, layers, stride = 2 if p['bidirectional'] else 1, p['num_layers'], 1 + _KEPT[p['mode']]
+    kept = [rest[i * stride:(i + 1) * stride] for i in range(layers * directions)]
+    masks = rest[layers * directions * stride:]
+    of_vector = empty(xp, vector.shape, vector.dtype)
+    to_h, to_c = xp.empty_like(h0), None if c0 is None else xp.empty_like(c0)
+    for layer in reversed(range(layers)):
+        x = data
+        if layer:
+            before = [kept[(layer - 1) * directions + d][0] for d in range(directions)]
+            x = before[0] if directions == 1 else xp.concatenate(before, axis=2)
+            x = x * masks[layer - 1] if masks else x
+        x = xp.ascontiguousarray(x)
+        if masks and layer < layers - 1:
+            of_y = of_y * masks[layer]
+        width, of_input = of_y.shape[2] // directions, None
+        for d in range(directions):
+            index = layer * directions + d
+            y, *stacks = kept[index]
+            found = back(xp, x, y, h0[index], None if c0 is None else c0[index], tuple(stacks),
+                         of_y[:, :, d * width:(d + 1) * width], of_h[index], None if of_c is None else of_c[index],
+                         weights_of(vector, parts[index]), weights_of(of_vector, parts[index]), settings, d == 1, live)
+            to_h[index] = found.h
+            if to_c is not None:
+                to_c[index] = found.c
+            of_input = found.input if of_input is None else of_input + found.input
+        of_y = of_input
+    results = [of_y, of_vector, to_h, *([to_c] if lstm else [])]
+    return tuple(a.astype(narrow, copy=False) for a in results)

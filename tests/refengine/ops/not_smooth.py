@@ -43,6 +43,7 @@ _REASONS: dict[str, str] = {
         'signum_update',
     'a number that steps of optimizers use; the releases have no derivative of it': 'multi_lars multi_sum_sq',
     'moves a running average in place': '_advance_running',
+    'for raw arrays only: recorded gradients compute the cells again': '_rnn_backward',
     'resizes images of bytes as well; the releases have no derivative of it': '_image_resize',
     'its result is single precision, which is too coarse: its own test has the factor': '_image_to_tensor',
     'draws, and by rule its gradient is that of the identity': '_image_random_brightness _image_random_color_jitter '
