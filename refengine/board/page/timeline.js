@@ -48,7 +48,7 @@ function drawTimeline() {
     draggable(sight.picture, 20, () => sight.height, (from, to) => zoomTo(sight.fromX(from), sight.fromX(to)));
   }
   if (sight.picture.parentNode !== card) card.replaceChildren(sight.detail, sight.picture);
-  const width = Math.max(card.clientWidth - 28, 320), gutter = Math.min(GUTTER, width / 4), room = width - gutter - 8;
+  const width = Math.max(card.clientWidth - 28, 200), gutter = Math.min(GUTTER, width / 4), room = width - gutter - 8;
   const {from, to} = sight, scale = room / (to - from);
   const toX = (ms) => gutter + (ms - from) * scale;
   sight.fromX = (pixel) => from + (pixel - gutter) / scale;
