@@ -88,8 +88,9 @@ class HybridBlock(Block):
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Have ``callback(name, operator, array)`` called for every output of an operator of the compiled block.
 
-        With ``monitor_all`` for every input too. A later callback replaces an earlier one; eager calls report nothing
-        (rule GLUON-HOOK-006).
+        With ``monitor_all`` for every input too. Gradients that operators pass back are reported as well, under the
+        name of the node and ``_backward_0``, ``_backward_1``, … A later callback replaces an earlier one; eager calls
+        report nothing (rule GLUON-HOOK-006).
         """
         require_callable(callback)
         self._op_hook = (callback, monitor_all)
