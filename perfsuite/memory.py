@@ -19,6 +19,8 @@ from perfsuite.process import measuring_environment
 MODES = ("inference", "training")
 #: What a process is asked for, one each: see :mod:`perfsuite.memory_worker`.
 ASKED = ("plan", "peak", "traced")
+#: By these an engine keeps no freed memory for reuse: what tracemalloc sees is then what lives.
+KEEP_NOTHING = {"REFENGINE_POOL_LIMIT_MB": "0"}
 #: The part of the memory without reuse that a plan is to save at least.
 GOALS = {"inference": 0.85, "training": 0.40}
 
@@ -40,7 +42,8 @@ class MemoryRecord:
 
     no_reuse, in_place_only, planned: of the intermediate values, see :mod:`perfsuite.memory_plan`;  planned_by: where
     these come from;  peak, later: the most resident memory in all steps and in a later one, above that before the
-    first;  traced, traced_later: the same as tracemalloc sees it;  reasons: "plan", "peak" or "traced" -> reason.
+    first;  traced, traced_later: the same as tracemalloc sees it, of what lives;  reasons: "plan", "peak", "traced" ->
+    reason.
     """
 
     engine: str
@@ -151,7 +154,8 @@ def measure(subject: Subject, model: str, mode: str, batch: int, seconds: float,
 
 def ask(subject: Subject, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     """What a fresh process answers; ``{"error", "message"}`` also for one that ends, or takes too long."""
-    variables = measuring_environment(1, subject.environment)
+    kept = KEEP_NOTHING if request["what"] == "traced" else {}
+    variables = measuring_environment(1, {**subject.environment, **kept})
     root = str(Path(__file__).resolve().parent.parent)
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, [root, variables.get("PYTHONPATH", "")]))
     asked = json.dumps({"module": subject.module, "setup": subject.setup, **request})

@@ -50,6 +50,8 @@ hybridized with `static_alloc` and `static_shape`, for four steps, and waits for
   gradients as they are made, code paged in.
 - *later*: the same for the fourth step alone, with what stayed from those before it.
 - *traced*, *traced later*: the same as `tracemalloc` sees it, in another process; only where arrays are made by numpy.
+  That process keeps no freed memory (`REFENGINE_POOL_LIMIT_MB=0`), so it shows what lives. The resident peak of
+  refengine is higher since freed buffers are kept for reuse, each for its size, up to 1 GiB.
 - After the fourth step the result must be finite, and the hybridized network must compute what it computes without;
   otherwise there is no number.
 """

@@ -71,9 +71,9 @@ def _bars(record: MemoryRecord, first: bool, left: float, top: float, column: fl
     """The label and the bars of one model on one engine; a dash where there is no number."""
     parts = []
     if first:
-        parts.append(_text(left, top + 9, record.title))
-    parts.append(_text(left, top + (21 if first else 9), record.engine + (f", batch {record.batch}" if first else ""),
-                       "quiet small"))
+        parts.append(f'<text x="{left:.1f}" y="{top + 9:g}">{escape(record.title)} <tspan class="quiet small">batch '
+                     f"{record.batch}</tspan></text>")
+    parts.append(_text(left, top + (22 if first else 9), record.engine, "quiet small"))
     room = column - _LABEL - _VALUE - _MARGIN
     for number, (key, name) in enumerate(SERIES):
         size = getattr(record, key)

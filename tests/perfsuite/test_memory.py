@@ -56,9 +56,8 @@ def test_the_peaks_agree_with_each_other(record: MemoryRecord) -> None:
     assert record.traced is not None
     assert record.later is not None
     assert record.later <= record.peak
-    # What numpy allocated was touched; resident memory has the code that was paged in on top of that.
+    # What lives is resident, but for pages that nothing was written to; freed memory and code come on top.
     assert 0.8 * record.traced <= record.peak + MEGA
-    assert record.peak <= record.traced + 48 * MEGA
 
 
 def fake(folder: Path, source: str) -> Subject:
