@@ -12,7 +12,7 @@ waits do not (CTX-ASYNC-004). Arrays that did not fail pay nothing for this.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Failure:
         """Raise the error, once."""
         if not self.delivered:
             self.delivered = True
-            if self in _pending:
+            with suppress(ValueError):      # another thread was faster
                 _pending.remove(self)
             raise self.error
 

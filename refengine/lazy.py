@@ -10,13 +10,14 @@ Reading the raw value of an array waits for everything, because the reader may b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import device, dispatch, engine, random, tape
-from .base import InternalError, LateError
+from .base import InternalError, LateError, MXNetError
 from .context import as_context
 from .op import Operator
 from .tape import state
@@ -146,8 +147,7 @@ def _submit(op: Operator, inputs: Sequence[Any], params: dict[str, Any], ctx: An
     recording = state.recording
 
     def body() -> None:
-        raw = [_raw(v) for v in arrays]
-        outputs, failure = _computed(op, raw, params, call, shapes)
+        outputs, failure = _computed(op, arrays, params, call, shapes)
         if failure is not None:
             outputs = [engine.fail(np.asarray(o), failure) for o in outputs]
         for pending, output in zip(pendings, outputs):
@@ -167,9 +167,10 @@ def _submit(op: Operator, inputs: Sequence[Any], params: dict[str, Any], ctx: An
     return results[0] if len(results) == 1 else results
 
 
-def _computed(op: Operator, arrays: list[Any], params: Any, call: Any, shapes: Any) -> tuple[list[Any], Any]:
+def _computed(op: Operator, values: list[Any], params: Any, call: Any, shapes: Any) -> tuple[list[Any], Any]:
     """The outputs, and the failure they carry; whatever goes wrong here belongs to the results."""
     try:
+        arrays = [_raw(v) for v in values]
         if op.infer is not None:
             op.infer(arrays, params)
         outputs = [dispatch._own(o, arrays) for o in dispatch.compute(op, np, arrays, call)]
@@ -180,8 +181,16 @@ def _computed(op: Operator, arrays: list[Any], params: Any, call: Any, shapes: A
         return outputs, None
     except LateError as late:
         return list(late.outputs), engine.Failure(late.error)
-    except Exception as error:  # noqa: BLE001 - the thread must go on; the error is raised by whoever waits
-        return [np.zeros(shape, dtype) for shape, dtype in shapes], engine.Failure(error)
+    except BaseException as error:  # noqa: BLE001 - the thread must go on; the error is raised by whoever waits
+        return [np.zeros(shape, dtype) for shape, dtype in shapes], engine.Failure(_as_error(error))
+
+
+def _as_error(error: BaseException) -> Exception:
+    """What a wait may raise: the end of the program is not decided by the thread of the queue."""
+    if isinstance(error, LateError):
+        return error.error
+    return error if isinstance(error, Exception) else MXNetError(f'{type(error).__name__} in the thread of the engine: '
+                                                                 f'{error}')
 
 
 # ---- backward ------------------------------------------------------------------------------------------------------
@@ -214,12 +223,13 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
         try:
             for node in nodes:
                 _resolve(node)
+            _check(nodes)
             grads = tape._seeds(heads, entries, head_grads, False)
             tape._first_gradients(nodes, grads, chain)
             for leaf in leaves:
                 tape._store(leaf, grads.get(leaf), False)
-        except Exception as error:  # noqa: BLE001 - as above
-            failure = engine.Failure(error.error if isinstance(error, LateError) else error)
+        except BaseException as error:  # noqa: BLE001 - as above
+            failure = error.args[0] if isinstance(error, _Carried) else engine.Failure(_as_error(error))
             for leaf in leaves:
                 leaf.grad._data = engine.fail(leaf.grad._data, failure)
         finally:
@@ -254,6 +264,19 @@ def _resolve(node: Any) -> None:
     if isinstance(node, tape.Node):
         node.inputs = tuple(_raw(v) for v in node.inputs)
         node.outputs = tuple(_raw(v) for v in node.outputs)
+
+
+def _check(nodes: Sequence[Any]) -> None:
+    """Nothing flows back through a call that failed: what depends on it fails with the same error."""
+    failure = engine.failure_of([*itertools.chain.from_iterable((*node.inputs, *node.outputs) for node in nodes)])
+    if failure is not None:
+        raise _Carried(failure)
+    if any(output is None for node in nodes for output in node.outputs):
+        raise MXNetError('The forward pass failed, and its error was raised before: there is nothing to differentiate.')
+
+
+class _Carried(Exception):
+    """A failure that stands behind what was to be computed."""
 
 
 def resolve(nodes: Sequence[Any]) -> None:

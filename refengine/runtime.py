@@ -59,11 +59,13 @@ class Runtime:
     def get_memory_info(self, ctx: Any) -> dict[str, int]:
         """Bytes of a device: total, free, used and max_free_block; waits for pending work first (rule MEM-INFO-001).
 
-        On a CPU context ``used`` counts the large buffers of living arrays.
+        On a CPU context ``used`` counts the large buffers of living arrays. Errors of pending work are left to those
+        who wait for its results.
         """
         if not isinstance(ctx, Context):
             raise TypeError(f'get_memory_info expects a Context, got {ctx!r}')
-        engine.waitall()
+        engine.drain()
+        device.synchronize(ctx)
         free, total = device.memory_info(ctx)
         if not ctx.is_gpu:
             free = max(total - storage.used_bytes(), 0)

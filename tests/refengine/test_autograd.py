@@ -71,6 +71,7 @@ def test_a_long_chain_is_walked_and_dropped_without_recursion():
     del y
 
 
+@pytest.mark.inline_engine
 def test_each_gradient_is_computed_once(monkeypatch):
     calls = []
     sine = op.get('sin')
@@ -84,6 +85,7 @@ def test_each_gradient_is_computed_once(monkeypatch):
     assert calls == [1]
 
 
+@pytest.mark.inline_engine
 def test_a_lazy_gradient_is_computed_only_for_those_who_want_it(monkeypatch):
     asked = []
     product = op.get('elemwise_mul')
@@ -127,6 +129,7 @@ def test_gradient_buffers_keep_their_identity():
     assert raw.tolist() == [3, 3]
 
 
+@pytest.mark.inline_engine
 def test_gradients_go_into_views_of_a_flat_buffer():
     flat = np.zeros(5, 'float32')
     first, second = nd.NDArray(flat[:2]), nd.NDArray(flat[2:])
@@ -187,6 +190,7 @@ def test_third_derivative():
     assert x.grad.asscalar() == 48
 
 
+@pytest.mark.inline_engine
 def test_recording_state_survives_an_error_in_backward(monkeypatch):
     monkeypatch.setattr(op.get('sin'), 'grad', lambda *args: 1 / 0)
     x = variable(1.0)

@@ -7,8 +7,11 @@ import sys
 import time
 
 import numpy as np
+import pytest
 
 from refengine import autograd, nd
+
+pytestmark = pytest.mark.inline_engine
 
 
 def cost(function, number=2000, rounds=7):

@@ -164,6 +164,7 @@ def test_target_shape_of_deconvolution():
     assert (out.asnumpy() == same.asnumpy()).all()
 
 
+@pytest.mark.inline_engine
 def test_the_gradient_of_the_data_is_only_computed_when_needed(monkeypatch):
     """The first layer of a network needs no gradient of its input."""
     from refengine import op
