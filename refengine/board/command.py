@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for name in ('SIGTERM', 'SIGINT'):
             signal.signal(getattr(signal, name), _end)
+        sys.setswitchinterval(0.001)        # answers do not wait for long while a large file is read
         print(server.url, flush=True)
         print(f'Serving {_printable(str(folder))}; Ctrl-C ends it.', file=sys.stderr, flush=True)
         server.serve_forever()

@@ -269,8 +269,11 @@ def _lanes(file: TraceFile, start: float, names: _Numbers, categories: _Numbers,
         threads[process] = threads.get(process, 0) + 1
         label = file.processes.get(process, f'process {process}')
         detail = file.threads.get(lane, f'thread {threads[process]}')
+        busy = file.lanes[lane]
         lanes.append({'label': f'{file.name}: {label}' if several else label, 'detail': detail,
-                      'spans': sorted(spans[lane])})
+                      'spans': sorted(spans[lane]), 'busy': {
+                          'start': _ms(busy.first * busy.width - start), 'width': _ms(busy.width),
+                          'parts': busy.fractions()}})
     return lanes
 
 

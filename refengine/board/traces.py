@@ -19,6 +19,7 @@ MOST_LANES = 200
 MOST_COUNTERS = 40
 MOST_OPEN = 20_000
 COUNTER_POINTS = 2000
+BUSY_PARTS = 512
 
 OTHERS = '(further names)'
 
@@ -68,11 +69,54 @@ class Counter:
         self.count += 1
 
 
+class Busy:
+    """How much of the time a lane was busy, in parts of equal width that grow when there are too many of them."""
+
+    __slots__ = ('first', 'last', 'parts', 'width')
+
+    def __init__(self) -> None:
+        self.width = 1.0
+        self.parts: dict[int, float] = {}
+        self.first = self.last = 0
+
+    def add(self, start: float, duration: float) -> None:
+        """Something took this long from *start* on, in microseconds."""
+        end = start + duration
+        while True:
+            low, high = int(start // self.width), int(end // self.width)
+            if not self.parts:
+                self.first, self.last = low, high
+            first, last = min(self.first, low), max(self.last, high)
+            if last - first < BUSY_PARTS:
+                break
+            self._widen()
+        self.first, self.last = first, last
+        parts = self.parts
+        if low == high:
+            parts[low] = parts.get(low, 0.0) + duration
+            return
+        for part in range(low, high + 1):
+            share = min(end, (part + 1) * self.width) - max(start, part * self.width)
+            parts[part] = parts.get(part, 0.0) + share
+
+    def _widen(self) -> None:
+        joined: dict[int, float] = {}
+        for part, share in self.parts.items():
+            joined[part >> 1] = joined.get(part >> 1, 0.0) + share
+        self.parts, self.width = joined, 2 * self.width
+        self.first, self.last = self.first >> 1, self.last >> 1
+
+    def fractions(self) -> list[float]:
+        """From ``first`` to ``last``, between 0 and 1; what is nested counts as one."""
+        return [round(min(self.parts.get(part, 0.0) / self.width, 1.0), 3) for part in range(self.first, self.last + 1)]
+
+
 class TraceFile(GrowingFile):
     """A file ``{"traceEvents": [...]}``, finished or still being written.
 
     ``rows``: (category, name, whether asynchronous) -> Row;  ``spans``: the longest, as a heap of
-    (duration, number, start, lane, category, name, whether asynchronous);  ``counters``: (category, name) -> Counter.
+    (duration, shuffled number, start, lane, category, name, whether asynchronous);  ``counters``: (category, name) ->
+    Counter;  ``lanes``: (process, thread) -> Busy.
     """
 
     def forget(self) -> None:
@@ -83,7 +127,7 @@ class TraceFile(GrowingFile):
         self.counters: dict[tuple[str, str], Counter] = {}
         self.processes: dict[Any, str] = {}
         self.threads: dict[tuple[Any, Any], str] = {}
-        self.lanes: set[tuple[Any, Any]] = set()
+        self.lanes: dict[tuple[Any, Any], Busy] = {}
         self.span_count = 0
         self.start, self.end = math.inf, -math.inf
         self._open: dict[tuple[Any, ...], list[tuple[str, float, str]]] = {}
@@ -208,14 +252,17 @@ class TraceFile(GrowingFile):
         row.add(duration)
         self.start, self.end = min(self.start, start), max(self.end, start + duration)
         self.span_count += 1
-        if lane not in self.lanes:
+        busy = self.lanes.get(lane)
+        if busy is None:
             if len(self.lanes) >= MOST_LANES:
                 return
-            self.lanes.add(lane)
-        entry = (duration, self.span_count, start, lane, category, name, asynchronous)
+            busy = self.lanes[lane] = Busy()
+        busy.add(start, duration)
+        # Of spans that are equally long, which ones are kept must not depend on when they were.
+        entry = (duration, self.span_count * 2654435761 % (1 << 32), start, lane, category, name, asynchronous)
         if len(self.spans) < MOST_SPANS:
             heapq.heappush(self.spans, entry)
-        elif duration > self.spans[0][0]:
+        elif entry[:2] > self.spans[0][:2]:
             heapq.heapreplace(self.spans, entry)
 
     def _count(self, values: Any, moment: float, category: str, name: str) -> None:

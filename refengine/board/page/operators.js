@@ -35,11 +35,11 @@ function showOperators() {
   const name = choices(byId("operator-run"), names), otherName = choices(byId("operator-other"), names.filter((one) => one !== name), ["", "no other run"]);
   const facts = byId("operator-facts"), table = byId("operator-table");
   const run = runs.find((one) => one.name === name), other = runs.find((one) => one.name === otherName);
-  table.parentNode.hidden = !run;
   byId("operator-counters").replaceChildren();
-  if (!run) { facts.textContent = "No run has a trace of the profiler."; return; }
+  if (!run) { table.parentNode.hidden = true; facts.textContent = "No run has a trace of the profiler."; return; }
   const value = about(traces, "trace", run, showOperators), beside = other && about(traces, "trace", other, showOperators);
-  if (!value) { facts.textContent = "Reading the trace …"; table.replaceChildren(); return; }
+  table.parentNode.hidden = !value;
+  if (!value) { facts.textContent = "Reading the trace …"; return; }
   const categories = [...new Set(value.operators.map((row) => row.category))];
   const category = chosenCategory(categories);
   const wanted = byId("operator-filter").value.trim().toLowerCase();

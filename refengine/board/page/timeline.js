@@ -1,24 +1,24 @@
 // The view of time: the longest spans of a run by process and thread, and its counters below.
 const timelines = new Map();
 const sight = {run: null, from: 0, to: 1, chosen: null};
-const GUTTER = 150, ROW = 18, LANE_GAP = 16, COUNTER = 54, MOST_ROWS = 12;
+const GUTTER = 150, ROW = 18, LANE_GAP = 16, COUNTER = 54, BUSY = 20, MOST_ROWS = 12;
 
 const nameTone = (name) => { let hash = 7; for (const letter of name) hash = (hash * 31 + letter.codePointAt(0)) % 100003; return `var(--n${hash % 10})`; };
 
 function showTimeline() {
   const runs = traced(), card = byId("timeline-card"), facts = byId("timeline-facts");
   const name = choices(byId("timeline-run"), runs.map((run) => run.name)), run = runs.find((one) => one.name === name);
-  card.hidden = !run;
-  if (!run) { facts.textContent = "No run has a trace of the profiler."; return; }
+  if (!run) { card.hidden = true; facts.textContent = "No run has a trace of the profiler."; return; }
   const value = about(timelines, "timeline", run, showTimeline);
-  if (!value) { facts.textContent = "Reading the trace …"; card.replaceChildren(); return; }
+  card.hidden = !value;
+  if (!value) { facts.textContent = "Reading the trace …"; return; }
   if (sight.run !== name || sight.value !== value) {
     const whole = sight.run !== name || sight.from <= 0 && sight.to >= sight.value.length;
     if (sight.run !== name) sight.chosen = null;
     Object.assign(sight, {run: name, value, rows: stack(value)});
     if (whole) Object.assign(sight, {from: 0, to: value.length || 1});
   }
-  facts.replaceChildren(el("b", {}, plural(value.spans, "span")), " in ", el("b", {}, duration(value.length)), value.shown < value.spans ? ` · the ${whole.format(value.shown)} longest are drawn` : "",
+  facts.replaceChildren(el("b", {}, plural(value.spans, "span")), " in ", el("b", {}, duration(value.length)), value.shown < value.spans ? ` · the ${whole.format(value.shown)} longest are drawn, and above them how busy each thread was` : "",
     value.start ? ` · from ${new Date(value.start * 1000).toISOString().replace("T", " ").slice(0, 19)} UTC` : "", value.unread ? ` · ${bytes(value.size - value.unread)} of ${bytes(value.size)} read so far` : "");
   drawTimeline();
 }
@@ -33,7 +33,7 @@ function stack(value) {
       ends[row] = start + length;
       return {start, length, name: value.names[name], category: value.categories[category], row};
     });
-    return {label: lane.label, detail: lane.detail, spans, depth: ends.length};
+    return {label: lane.label, detail: lane.detail, busy: lane.busy, spans, depth: ends.length};
   });
 }
 
@@ -57,16 +57,20 @@ function drawTimeline() {
   let y = 26;
   for (const lane of sight.rows) {
     front.append(clipped(lane.label, 0, y + 12, gutter - 12, "lane-name"), clipped(lane.detail, 0, y + 25, gutter - 12, ""));
+    if (value.shown < value.spans) {
+      front.append(busyArea(lane.busy, y, toX, gutter, width - 8));
+      y += BUSY + 4;
+    }
     for (const span of lane.spans) {
       if (span.start > to || span.start + span.length < from) continue;
       const x = Math.max(toX(span.start), gutter), right = Math.min(toX(span.start + span.length), width - 8), size = Math.max(right - x, 0.8);
       const dim = wanted && !span.name.toLowerCase().includes(wanted);
-      const box = svg("rect", {class: `span${dim ? " dim" : ""}${span === sight.chosen ? " chosen" : ""}`, x, y: y + span.row * ROW, width: size, height: ROW - 2, rx: Math.min(2, size / 3), style: `fill: ${nameTone(span.name)}`});
+      const box = svg("rect", {class: `span${size < 3 ? " thin" : ""}${dim ? " dim" : ""}${span === sight.chosen ? " chosen" : ""}`, x, y: y + span.row * ROW, width: size, height: ROW - 2, rx: Math.min(2, size / 3), style: `fill: ${nameTone(span.name)}`});
       box.span = span;
       front.append(box);
       if (size > 26 && !dim) front.append(clipped(span.name, x + 4, y + span.row * ROW + 11.5, size - 7, "span-label", 6.4));
     }
-    y += Math.max(lane.depth * ROW, 30) + LANE_GAP;
+    y += Math.max(lane.depth * ROW, value.shown < value.spans ? 14 : 30) + LANE_GAP;
     back.append(svg("line", {class: "grid", x1: 0, x2: width, y1: y - LANE_GAP / 2, y2: y - LANE_GAP / 2}));
   }
   for (const counter of value.counters) { drawCounter(front, counter, y, toX, gutter, width); y += COUNTER + LANE_GAP; }
@@ -84,6 +88,22 @@ function drawTimeline() {
 function clipped(text, x, y, width, kind, each = 6.3) {
   const fits = Math.floor(width / each);
   return svg("text", {class: kind || null, x, y}, text.length <= fits ? text : fits > 2 ? text.slice(0, fits - 1) + "…" : "", svg("title", {}, text));
+}
+
+/** How busy a lane was, where not all of its spans are there to be drawn. */
+function busyArea({start, width: each, parts}, y, toX, left, right) {
+  let line = "", from = left;
+  parts.forEach((part, i) => {
+    const a = toX(start + i * each), b = toX(start + (i + 1) * each);
+    if (b < left || a > right) return;
+    const x = Math.max(a, left), top = (y + BUSY - part * BUSY).toFixed(1);
+    if (!line) from = x;
+    line += `${line ? "L" : "M"}${x.toFixed(1)} ${top}H${Math.min(b, right).toFixed(1)}`;
+  });
+  const shape = svg("g", {}, svg("title", {}, "part of the time that this lane was busy"));
+  if (line) shape.append(svg("path", {class: "busy", d: `${line}V${y + BUSY}H${from.toFixed(1)}Z`}));
+  shape.append(svg("line", {class: "base", x1: left, x2: right, y1: y + BUSY, y2: y + BUSY}));
+  return shape;
 }
 
 function drawCounter(group, counter, y, toX, gutter, width) {
@@ -107,9 +127,10 @@ function detail(span) {
 }
 
 function zoomTo(from, to) {
+  if (!sight.value) return;
   const length = sight.value.length || 1, least = Math.max(length * 1e-6, 1e-4);
-  let size = Math.min(Math.max(to - from, least), length), start = (from + to - size) / 2;
-  start = Math.max(0, Math.min(start, length - size));
+  const size = Math.min(Math.max(to - from, least), length);
+  const start = size === length ? 0 : Math.max(0, Math.min((from + to - size) / 2, length - size));
   Object.assign(sight, {from: start, to: start + size});
   drawTimeline();
 }
@@ -147,6 +168,6 @@ function startTimeline() {
   byId("span-filter").addEventListener("input", drawTimeline);
   byId("zoom-in").addEventListener("click", () => zoomBy(0.5));
   byId("zoom-out").addEventListener("click", () => zoomBy(2));
-  byId("zoom-all").addEventListener("click", () => zoomTo(0, sight.value.length));
+  byId("zoom-all").addEventListener("click", () => zoomTo(0, Infinity));
   new ResizeObserver(() => { if (state.view === "timeline" && sight.value) drawTimeline(); }).observe(byId("timeline"));
 }

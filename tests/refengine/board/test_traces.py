@@ -14,7 +14,7 @@ import refengine as mx
 from refengine.board import traces
 from refengine.board.runs import Board
 from refengine.board.stream import EventStream, Malformed
-from refengine.board.traces import TraceFile
+from refengine.board.traces import Busy, TraceFile
 
 from .conftest import pair, put
 
@@ -160,6 +160,10 @@ def test_the_longest_spans_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = trace(tmp_path, *({'ph': 'X', 'name': str(n), 'ts': n, 'dur': (n * 7) % 10} for n in range(10)))
     assert sorted(span[0] for span in file.spans) == [7.0, 8.0, 9.0]
     assert (file.span_count, file.start, file.end) == (10, 0.0, 16.0)
+    monkeypatch.setattr(traces, 'MOST_SPANS', 100)      # of those that are alike, some of every time
+    file = trace(tmp_path, *({'ph': 'X', 'name': 'x', 'ts': n, 'dur': 1} for n in range(4000)))
+    assert 10 <= sum(span[2] < 1000 for span in file.spans) <= 40
+    assert 10 <= sum(span[2] >= 3000 for span in file.spans) <= 40
 
 
 def test_a_profile_of_this_engine_is_read(tmp_path: Path) -> None:
@@ -186,3 +190,18 @@ def test_a_profile_of_this_engine_is_read(tmp_path: Path) -> None:
     assert 'cpu/0' in {lane['label'] for lane in shown['lanes']}
     assert {counter['name'] for counter in shown['counters']} == {'Memory: cpu/0'}
     assert board.overview()['problems'] == []
+
+
+@pytest.mark.parametrize('origin', [0, 1_795_996_780_034_800])
+def test_how_busy_a_lane_was_is_known_whatever_the_length(origin: int) -> None:
+    busy = Busy()
+    for n in reversed(range(3000)):                     # a quarter of the time, then half of it
+        busy.add(origin + 1000 * n, 250 if n < 1500 else 500)
+    parts = busy.fractions()
+    assert 256 <= len(parts) <= traces.BUSY_PARTS
+    assert busy.first * busy.width <= origin < (busy.first + 1) * busy.width
+    assert sum(parts) * busy.width == pytest.approx(1500 * 750, rel=0.01)
+    assert parts[20] == pytest.approx(0.25, abs=0.05)
+    assert parts[-20] == pytest.approx(0.5, abs=0.05)
+    busy.add(origin, 3_000_000)                         # everything lies within this one
+    assert max(busy.fractions()) == 1.0
