@@ -49,6 +49,9 @@ declare('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN', int, 15, 'Operators in one bulk w
 declare('REFENGINE_DIAGNOSE', bool, False,
         'Explain every uncaught error of the engine below its traceback. Read at import.')
 declare('REFENGINE_POOL_LIMIT_MB', int, 1024, 'Most memory, in MiB, that freed large buffers may keep for reuse.')
+declare('MXNET_CPU_MEM_POOL_TYPE', str, 'Naive',
+        'How freed large buffers are kept for reuse: Naive by their size, Round by the next power of two, Unpooled not '
+        'at all. Read at import.')
 declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic '
                                           'bodies only.')
 declare('NNVM_EXEC_MATCH_RANGE', int, 16, '0 gives every intermediate value of a memory plan a place of its own.')

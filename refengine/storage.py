@@ -1,4 +1,4 @@
-"""Buffers of dense arrays: a pool of large ones, keyed by size."""
+"""Buffers of dense arrays: large ones are lent by a pool."""
 
 from __future__ import annotations
 
@@ -9,47 +9,39 @@ import numpy as np
 
 from . import env, forksafe
 from .base import MXNetError
+from .pool import Memory, Pieces, is_part, new_block, rounding
 
 LARGE = 64 * 1024
 """Arrays of at least this many bytes come from the pool: the page faults of fresh memory cost more than the work."""
 
 _lock = forksafe.lock()
-_free: dict[int, list[np.ndarray]] = {}
-_kept = 0
+_free = Pieces()
 _leased = 0
 _peak = 0
 _ceiling: int | None = None
-_limit = env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
-
-
-class _Memory(np.ndarray):
-    """A buffer that the pool owns.
-
-    numpy shortens a chain of bases while the next base has the class of the new view. A lease's base is therefore of a
-    class of its own: were it a plain ndarray, plain views would refer to it directly and let the lease die early.
-    """
+_kind = env.get('MXNET_CPU_MEM_POOL_TYPE')
+_limit = 0 if _kind == 'Unpooled' else env.get('REFENGINE_POOL_LIMIT_MB') * 1024 * 1024
+_round = rounding(_kind)
 
 
 class _Lease(np.ndarray):
     """A buffer on loan; it goes back to the pool when the last view of it dies."""
 
     def __del__(self) -> None:
-        global _kept, _leased
+        global _leased
         owner = self.base
-        if type(owner) is not _Memory:
+        if type(owner) is not Memory:
             return
         size = owner.nbytes
         with _lock:
             _leased -= size
-            if _kept + size <= _limit and (_ceiling is None or _leased + _kept + size <= _ceiling):
-                _free.setdefault(size, []).append(owner)
-                _kept += size
-
-
-def _round(size: int) -> int:
-    """Pool sizes: multiples of 4 KiB up to 1 MiB, then an eighth of the power of two below."""
-    step = 4096 if size <= 1 << 20 else 1 << (size.bit_length() - 4)
-    return -(-size // step) * step
+            kept = _free.kept + size
+            if is_part(owner):
+                _free.add(owner)        # its memory stays as long as the rest of its block is in use
+                if kept > _limit:
+                    _free.drop(_limit)
+            elif kept <= _limit and (_ceiling is None or _leased + kept <= _ceiling):
+                _free.add(owner)
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -57,25 +49,21 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
     MXNetError when that would exceed the limit of ``set_ceiling``.
     """
-    global _kept, _leased, _peak
+    global _leased, _peak
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
     if size < LARGE:
         return np.empty(shape, dtype)
     rounded = _round(size)
-    owner = None
     with _lock:
-        bucket = _free.get(rounded)
-        if bucket:
-            owner = bucket.pop()
-            _kept -= rounded
-        elif _ceiling is not None and _leased + _kept + rounded > _ceiling:
+        owner = _free.take(rounded)
+        if owner is None and _ceiling is not None and _leased + _free.kept + rounded > _ceiling:
             _make_room(rounded)
         _leased += rounded
         if _leased > _peak:
             _peak = _leased
     if owner is None:
-        owner = np.empty(rounded, np.uint8).view(_Memory)
+        owner = new_block(rounded)
     return np.ndarray(shape, dtype, buffer=owner.view(_Lease))
 
 
@@ -147,7 +135,7 @@ def _make_room(size: int) -> None:
     """Drop what is kept for reuse, so that this many bytes fit below the limit (rule MEMPLAN-SET-006)."""
     assert _ceiling is not None
     empty_cache()
-    if _leased + size > _ceiling:
+    if _leased + _free.kept + size > _ceiling:
         raise MXNetError(f'out of memory: {size} bytes requested, {_leased} bytes in use, the limit of the pool is '
                          f'{_ceiling} bytes')
 
@@ -157,7 +145,7 @@ def set_ceiling(size: int | None) -> None:
     global _ceiling
     with _lock:
         _ceiling = size
-        if size is not None and _leased + _kept > size:
+        if size is not None and _leased + _free.kept > size:
             empty_cache()
 
 
@@ -173,10 +161,8 @@ def peak_bytes(reset: bool = False) -> int:
 
 def empty_cache(ctx: Any = None) -> None:
     """Give all memory that is kept for reuse back to the system."""
-    global _kept
     with _lock:
-        _free.clear()
-        _kept = 0
+        _free.drop()
     if ctx is not None and ctx.is_gpu:
         from . import device
         device.module(ctx).get_default_memory_pool().free_all_blocks()
@@ -184,7 +170,7 @@ def empty_cache(ctx: Any = None) -> None:
 
 def kept_bytes() -> int:
     """How many bytes are kept for reuse."""
-    return _kept
+    return _free.kept
 
 
 def used_bytes() -> int:

@@ -35,7 +35,7 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 #: The layers of the reference engine, lowest first: a module imports from its own layer and those below it.
 LAYERS = (
     ("ground", {"base", "env", "forksafe", "registry", "util"}),
-    ("device", {"context", "device", "memory", "storage"}),
+    ("device", {"context", "device", "memory", "pool", "storage"}),
     ("operators", {"fields", "op", "ops", "samples", "name_space"}),
     ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels", "lazy", "threaded"}),
     ("graphs", {"graph"}),
