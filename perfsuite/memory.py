@@ -139,11 +139,11 @@ def measure(subject: Subject, model: str, mode: str, batch: int, seconds: float,
     for what in ASKED:
         answer = ask(subject, {"model": model, "mode": mode, "batch": batch, "what": what}, seconds)
         done()
+        about.update({key: answer.pop(key) for key in ("version", "python", "numpy") if key in answer})
         if "error" in answer:
             stated = answer["error"] == "not observable"
             reasons[what] = answer["message"] if stated else f"{answer['error']}: {answer['message']}"
             continue
-        about = {key: answer.pop(key) for key in ("version", "python", "numpy")}
         if what == "traced":
             answer = {"traced": answer["peak"], "traced_later": answer["later"]}
             if answer["traced"] is None:

@@ -129,7 +129,8 @@ def print_tables(console: Console, run: MemoryRun) -> None:
                       box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for name in COLUMNS:
             if name != "batch":     # stands below: the table shall fit 80 columns
-                table.add_column(name.replace(" ", "\n"), justify="left" if name in _WORDS else "right", no_wrap=True)
+                table.add_column(name.replace(" ", "\n"), justify="left" if name in _WORDS else "right",
+                                 no_wrap=name != "engine")
         for record in chosen:
             row = dict(zip(COLUMNS, map(escape, cells(record))))
             style = {True: "green", False: "yellow", None: ""}[record.meets_goal]

@@ -7,7 +7,7 @@ Started as ``interpreter -m perfsuite.memory_worker REQUEST``; the request is a 
 ``peak``   -> resident memory of the process: the most in all steps and in a later one, above that before the first
 ``traced`` -> the same of what tracemalloc sees; None for an engine whose arrays it does not see
 
-What fails is answered with ``{"error": kind, "message": text}``.
+With it come ``version``, ``python`` and ``numpy``; what fails is answered with ``error`` and ``message`` instead.
 
 Runs in the engine's interpreter: Python 3.8, standard library and numpy >= 1.20 only.
 """
@@ -147,14 +147,14 @@ def measure(mx, model, train, batch, meter_class):
     return {"peak": max(first, later), "later": later}
 
 
-def answer(request):
-    """Do what the request asks for."""
+def answer(request, found):
+    """Do what the request asks for; *found* is filled, with what is known of the engine first."""
     mx = importlib.import_module(request["module"])
     if request.get("setup"):
         exec(request["setup"], {"mx": mx})  # the engine table's own text, as for the cases
     model, train, batch = MODELS[request["model"]], request["mode"] == "training", request["batch"]
-    found: Dict[str, Any] = {"version": str(getattr(mx, "__version__", "unknown")), "python": sys.version.split()[0],
-             "numpy": np.__version__}
+    found.update({"version": str(getattr(mx, "__version__", "unknown")), "python": sys.version.split()[0],
+                  "numpy": np.__version__})
     if request["what"] == "plan":
         net = model.build(mx)
         found.update(observe(mx, net, model.shapes(batch), train))
@@ -164,19 +164,19 @@ def answer(request):
         found.update(measure(mx, model, train, batch, Traced))
     else:
         found.update({"peak": None, "later": None})
-    return found
 
 
 def main():
     """Answer on a private copy of stdout; what the engine prints goes to stderr."""
     private = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    found: Dict[str, Any] = {}
     try:
-        found = answer(json.loads(sys.argv[1]))
+        answer(json.loads(sys.argv[1]), found)
     except NotObservable as error:
-        found = {"error": "not observable", "message": str(error)}
+        found.update({"error": "not observable", "message": str(error)})
     except Exception as error:  # noqa: BLE001 - whatever an engine raises is the reason why there is no number
-        found = {"error": type(error).__name__, "message": str(error).strip()[:2000]}
+        found.update({"error": type(error).__name__, "message": str(error).strip()[:2000]})
     private.write(json.dumps(found) + "\n")
     private.flush()
 
