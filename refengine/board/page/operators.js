@@ -1,5 +1,6 @@
 // The view of operators: a table of the times of one run, also beside those of another.
 const traces = new Map();       // run -> {version, value}
+let drawnOperators = null;       // what the table was drawn from, so that it is left alone while nothing changes
 const sorting = {by: "total", up: false};
 
 const traced = () => (state.overview ? state.overview.runs : []).filter((run) => run.traces > 0);
@@ -19,9 +20,9 @@ function choices(list, names, first) {
 function about(store, path, run, then) {
   const version = `${run.traces} ${run.trace_version}`;
   const known = store.get(run.name);
-  if (!known || known.version !== version || known.value.unread) {
+  if (!known || known.version !== version || known.value.unread || known.value.error) {
     enqueue(`${path} ${run.name}`, async () => {
-      const value = await ask(path, {run: run.name, within: 2});
+      const value = await ask(path, {run: run.name, within: 2}).catch((error) => ({error: error.message}));
       store.set(run.name, {version, value});
       then();
       if (value.unread) setTimeout(then, QUICK);
@@ -35,17 +36,20 @@ function showOperators() {
   const name = choices(byId("operator-run"), names), otherName = choices(byId("operator-other"), names.filter((one) => one !== name), ["", "no other run"]);
   const facts = byId("operator-facts"), table = byId("operator-table");
   const run = runs.find((one) => one.name === name), other = runs.find((one) => one.name === otherName);
+  if (!run) { drawnOperators = null; table.parentNode.hidden = true; byId("operator-counters").replaceChildren(); facts.textContent = "No run has a trace of the profiler."; return; }
+  const value = about(traces, "trace", run, showOperators), beside = (other && about(traces, "trace", other, showOperators)) || null;
+  const key = [value, beside, name, otherName, byId("operator-category").value, byId("operator-filter").value, sorting.by, sorting.up];
+  if (drawnOperators && key.every((part, i) => part === drawnOperators[i])) return;
+  drawnOperators = key;
+  table.parentNode.hidden = !value || Boolean(value.error);
   byId("operator-counters").replaceChildren();
-  if (!run) { table.parentNode.hidden = true; facts.textContent = "No run has a trace of the profiler."; return; }
-  const value = about(traces, "trace", run, showOperators), beside = other && about(traces, "trace", other, showOperators);
-  table.parentNode.hidden = !value;
-  if (!value) { facts.textContent = "Reading the trace …"; return; }
+  if (!value || value.error) { facts.textContent = value ? `This trace cannot be shown: ${value.error}` : "Reading the trace …"; return; }
   const categories = [...new Set(value.operators.map((row) => row.category))];
   const category = chosenCategory(categories);
   const wanted = byId("operator-filter").value.trim().toLowerCase();
   const inCategory = value.operators.filter((row) => !category || row.category === category);
   const all = inCategory.reduce((sum, row) => sum + row.total, 0);
-  const there = new Map(beside ? beside.operators.map((row) => [JSON.stringify([row.category, row.name]), row]) : []);
+  const there = new Map(beside && beside.operators ? beside.operators.map((row) => [JSON.stringify([row.category, row.name]), row]) : []);
   const rows = inCategory.filter((row) => row.name.toLowerCase().includes(wanted)).map((row) => {
     const match = there.get(JSON.stringify([row.category, row.name]));
     return {...row, share: all ? row.total / all : 0, there: match ? match.mean : null, change: match && match.mean ? row.mean / match.mean - 1 : null};

@@ -25,7 +25,8 @@ function showScalars() {
   const sections = [...byGroup.keys()].map((name) => {
     if (!groups.has(name)) groups.set(name, el("section", {class: "group"}, el("h2", {}), el("div", {class: "charts"})));
     const group = groups.get(name), heading = group.firstChild, members = byGroup.get(name);
-    heading.replaceChildren(name || "Scalars", " ", el("span", {class: "count"}, String(members.length)));
+    const label = `${name || "Scalars"} ${members.length}`;
+    if (heading.textContent !== label) heading.replaceChildren(name || "Scalars", " ", el("span", {class: "count"}, String(members.length)));
     arrange(group.lastChild, members.map((tag) => chartOf(tag).card));
     return group;
   });
@@ -63,9 +64,17 @@ function load(chart) {
     enqueue(`scalars ${JSON.stringify([run.name, chart.tag])}`, async () => {
       const points = await ask("scalars", {run: run.name, tag: chart.tag, points: POINTS, within: 2});
       chart.series.set(run.name, {points, version});
-      soon(chart);
+      changed(chart);
     });
   }
+  changed(chart);
+}
+
+/** Draw if there is something else to be seen than before. */
+function changed(chart) {
+  const key = JSON.stringify(shownRuns().map((run) => [run.name, (chart.series.get(run.name) || {}).version]));
+  if (chart.drawnFrom === key) return;
+  chart.drawnFrom = key;
   soon(chart);
 }
 

@@ -24,7 +24,9 @@ function showRuns() {
 }
 
 function showProblems() {
-  const box = byId("problems"), problems = state.overview.problems;
+  const box = byId("problems"), problems = state.overview.problems, key = JSON.stringify(problems);
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
   box.hidden = !problems.length;
   box.firstChild.textContent = `${plural(problems.length, "remark")} on files`;
   box.lastChild.replaceChildren(...problems.map(({file, message}) => el("li", {}, el("code", {}, file), message)));
@@ -33,9 +35,10 @@ function showProblems() {
 function show() {
   const {overview, view} = state;
   if (!overview) return;
-  byId("folder").textContent = overview.folder;
-  byId("folder").title = overview.folder;
-  byId("empty-folder").textContent = overview.folder;
+  if (byId("folder").title !== overview.folder) {
+    byId("folder").title = overview.folder;
+    for (const id of ["folder", "empty-folder"]) byId(id).textContent = overview.folder;
+  }
   showRuns();
   showProblems();
   byId("layout").classList.toggle("plain", view !== "scalars");

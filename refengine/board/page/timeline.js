@@ -10,8 +10,9 @@ function showTimeline() {
   const name = choices(byId("timeline-run"), runs.map((run) => run.name)), run = runs.find((one) => one.name === name);
   if (!run) { card.hidden = true; facts.textContent = "No run has a trace of the profiler."; return; }
   const value = about(timelines, "timeline", run, showTimeline);
-  card.hidden = !value;
-  if (!value) { facts.textContent = "Reading the trace …"; return; }
+  card.hidden = !value || Boolean(value.error);
+  if (!value || value.error) { facts.textContent = value ? `This trace cannot be shown: ${value.error}` : "Reading the trace …"; return; }
+  if (sight.run === name && sight.value === value && sight.picture && sight.picture.isConnected) return;
   if (sight.run !== name || sight.value !== value) {
     const whole = sight.run !== name || sight.from <= 0 && sight.to >= sight.value.length;
     if (sight.run !== name) sight.chosen = null;

@@ -73,6 +73,10 @@ class Page:
         """Have the page look for new data now, as when somebody comes back to it."""
         self.js("document.dispatchEvent(new Event('visibilitychange'))")
 
+    def rest(self, seconds: float) -> None:
+        """Let the page do what it has to do."""
+        self.window.execute_async_script('setTimeout(arguments[1], 1000 * arguments[0])', seconds)
+
     def complaints(self) -> list[str]:
         """What the browser had to say, but for requests that the server refused on purpose."""
         return [entry['message'] for entry in self.window.get_log('browser') if entry['level'] in ('SEVERE', 'WARNING')]
@@ -159,6 +163,44 @@ def test_keys_read_values_and_tools_change_the_charts(page: Page) -> None:
     page.set('#tag-filter', 'none')
     assert page.texts('.nothing') == ['No tag has this in its name.']
     assert page.complaints() == []
+
+
+def test_dragging_zooms_a_chart(page: Page) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.open()
+    page.wait(f'{CURVES}.length === 2')
+    chart = '.chart[data-tag="train/loss"]'
+    assert not page.shown(chart + ' .chart-head button')
+    plot = page.window.find_element('css selector', chart + ' svg.plot')
+    mouse = ActionChains(page.window, duration=50)
+    mouse.move_to_element_with_offset(plot, -60, 0).click_and_hold().move_by_offset(40, 5).move_by_offset(40, 5)
+    mouse.release().perform()
+    assert page.texts(chart + ' .chart-head button') == ['Whole range', 'Enlarge']
+    assert page.shown(chart + ' .chart-head button')
+    zoomed = page.texts(chart + ' svg text')
+    page.click(chart + ' .chart-head button')
+    assert page.texts(chart + ' svg text') != zoomed
+    assert not page.shown(chart + ' .chart-head button')
+
+
+def test_nothing_is_drawn_anew_while_nothing_changes(page: Page) -> None:
+    page.open()
+    page.wait(f'{CURVES}.length === 2')
+    page.click('#tab-operators')
+    page.wait("document.querySelectorAll('#operator-table tbody tr').length === 2")
+    page.click('#tab-timeline')
+    page.wait("document.querySelectorAll('#timeline .span').length === 40")
+    for view in ('timeline', 'operators', 'scalars'):
+        page.click(f'#tab-{view}')
+        page.rest(0.3)
+        page.js("""window.changes = [];
+                   window.watch = new MutationObserver(list => { window.changes.push(...list.map(e => e.target.id)); });
+                   window.watch.observe(document.getElementById('main'), {subtree: true, childList: true})""")
+        page.look()
+        page.rest(0.4)
+        page.js('window.watch.disconnect()')
+        assert page.js('return window.changes') == [], view
 
 
 def test_operators_are_a_table_to_sort_and_compare(page: Page) -> None:
