@@ -55,7 +55,12 @@ declare('MXNET_CPU_MEM_POOL_TYPE', str, 'Naive',
 declare('REFENGINE_KERNELS', str, 'auto', 'auto uses the accelerated kernels that are installed; off the generic '
                                           'bodies only.')
 declare('NNVM_EXEC_MATCH_RANGE', int, 16, '0 gives every intermediate value of a memory plan a place of its own.')
+declare('MXNET_BACKWARD_DO_MIRROR', bool, False,
+        'Whether a graph computes cheap values of its forward run again on the way back instead of keeping them.')
 declare('MXNET_EXEC_ENABLE_INPLACE', bool, True, 'Whether a memory plan lets a step write over an operand.')
+declare('MXNET_SUBGRAPH_BACKEND', str, '',
+        'MKLDNN or ONEDNN folds BatchNorm into the weights before it when a graph runs in inference, which changes the '
+        'last digits of results; NONE or empty does not. Read when a graph is built.')
 declare('MXNET_USE_FUSION', bool, True, 'Whether compiled graphs run chains of elementwise operators block by block; '
                                         'never changes results. Read when a graph is built.')
 declare('MXNET_PROFILER_AUTOSTART', bool, False, 'Profile from the import of the engine on, into profile.json.')

@@ -32,7 +32,8 @@ class Compiled:
             for index, (_, data) in enumerate(trace.constants):
                 self.program.constants[offset + index] = data
             self.program.inputs = tuple(range(offset))
-        self.graph = CachedGraph(self.program, block.name or type(block).__name__, bool(flags.get('static_alloc')))
+        self.graph = CachedGraph(self.program, block.name or type(block).__name__, bool(flags.get('static_alloc')),
+                                 flags.get('backend'))
         self.parameters = [parameter for _, parameter in trace.parameters]
         self.block = block
 
@@ -99,6 +100,12 @@ class Cache:
         except DeferredInitializationError:
             self._settle(found, arrays)
             return found(arrays)
+
+    def build(self, args: tuple[Any, ...]) -> None:
+        """Trace the block for such inputs, without running it."""
+        arrays, form = flatten(args, is_array, 'input')
+        if not self.eager and self._key(arrays) not in self.traces:
+            self._trace(args, arrays, form)
 
     def _eagerly(self, args: tuple[Any, ...]) -> Any:
         before, tracing.state.inline = tracing.state.inline, True

@@ -70,12 +70,20 @@ class HybridBlock(Block):
     def hybridize(self, active: bool = True, backend: str | None = None, clear: bool = True, static_alloc: bool = False,
                   static_shape: bool = False, inline_limit: int = 2, forward_bulk_size: int | None = None,
                   backward_bulk_size: int | None = None, **kwargs: Any) -> None:
-        """Switch compiled execution on or off; TypeError for an unknown option (rules GLUON-HYBRID-003 to -008)."""
+        """Switch compiled execution on or off; TypeError for an unknown option (rules GLUON-HYBRID-003 to -008).
+
+        ``backend`` is MKLDNN or ONEDNN: in inference BatchNorm is folded into the weights before it, again whenever a
+        parameter changes, and results differ from eager ones in the last digits. MXNetError for any other name.
+        """
         if kwargs and backend is None:
             raise TypeError(f"hybridize() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if backend is not None:
+            from ..graph import backends
+            backends.require(backend)
         self._active = active
         self._clear_cached_op()
-        self._flags = {'static_alloc': static_alloc, 'static_shape': static_shape, 'inline_limit': inline_limit}
+        self._flags = {'static_alloc': static_alloc, 'static_shape': static_shape, 'inline_limit': inline_limit,
+                       **({'backend': backend} if backend is not None else {})}
         for name, value in (('forward_bulk_size', forward_bulk_size), ('backward_bulk_size', backward_bulk_size)):
             if value is not None:
                 self._flags[name] = value
@@ -115,13 +123,17 @@ class HybridBlock(Block):
 
     def _call_cached(self, args: tuple[Any, ...]) -> Any:
         """A call of the compiled graph, which is traced first if need be."""
+        return self._made_cache().call(args)
+
+    def _made_cache(self) -> Any:
+        """The traces of this block."""
         cache = self._cache
         if cache is None:
             if self._flags.get('static_shape') and not self._flags.get('static_alloc'):
                 raise MXNetError('static_alloc must be True when static_shape is True')
             from .compiled import Cache
             cache = self._cache = Cache(self)
-        return cache.call(args)
+        return cache
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Call ``hybrid_forward`` with the parameters of the context of the input, or the graph made of it.
@@ -178,11 +190,16 @@ class HybridBlock(Block):
         from .exporting import export
         return export(self, path, epoch, remove_amp_cast)
 
-    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, clear: bool = True, **kwargs: Any) -> None:
-        """Compile for a back end: ValueError without a name, MXNetError for one that is not there (GRAPH-FUSE-002)."""
-        if backend is None:
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, clear: bool = False, **kwargs: Any) -> None:
+        """Compile for a back end, see ``hybridize``, with its other options as keywords.
+
+        ValueError without a name, MXNetError for one that is not there (rule GRAPH-FUSE-002).
+        """
+        if not backend:
             raise ValueError('Must specify "backend" to optimize_for')
-        raise MXNetError(f"Error optimizing for backend '{backend}': it cannot be found")
+        self.hybridize(True, backend, clear, **kwargs)
+        if first_array((x, *args)) is not None:
+            self._made_cache().build((x, *args))
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The computation, written against a name space of operators; every hybrid block says its own."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import dispatch, env, memory, tape
 from ..tape import state as tape_state
+from . import backends
 from .builder import reachable, walk_back
 from .plan import Plan, State, _with_mode
 from .program import Program, Step
@@ -19,15 +20,17 @@ class CachedGraph:
     """A program that is called with arrays; each signature of them has a plan of its own.
 
     ``static_alloc`` keeps the buffers of intermediate values between calls; results are always new arrays (rule
-    GLUON-HYBRID-009).
+    GLUON-HYBRID-009). ``backend`` names one of ``backends``.
     """
 
-    def __init__(self, program: Program, name: str = 'CachedOp', static_alloc: bool = False) -> None:
+    def __init__(self, program: Program, name: str = 'CachedOp', static_alloc: bool = False,
+                 backend: str | None = None) -> None:
         self.program = program
         self.name = name
         self.static_alloc = static_alloc
         self._optimized = memory.optimized()     # what is set when the graph is built counts (rule MEMPLAN-SET-002)
         self._fusion = bool(env.get('MXNET_USE_FUSION'))
+        self._fold = backends.folds(backend)
         self.plans: dict[Any, Plan] = {}
         self._record = _Call(self)
         self._rest: Sequence[Any] = ()
@@ -54,7 +57,7 @@ class CachedGraph:
                 dtypes = [*[a.dtype for a in arrays], *[c.dtype for c in program.constants.values()]]
                 program = program.closed(shapes, dtypes)
             planned = self.static_alloc or ('gpu' if ctx.is_gpu else 'cpu') in self._optimized
-            plan = self.plans[key] = Plan(program, ctx, is_train, planned, self._fusion)
+            plan = self.plans[key] = Plan(program, ctx, is_train, planned, self._fusion, self._fold)
         return plan
 
     def __call__(self, inputs: Sequence[Any], changing: int | None = None) -> list[Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import dispatch, storage
 from .fusion import fuse
-from .places import ALIGN, Places
+from .places import ALIGN, Places, switches
 from .products import absorb
 from .program import Program, Step
 
@@ -99,12 +99,11 @@ class Compiled:
         self._names: dict[str, Any] = {'copy': _copy}
         self._seen = seen
         kept = {*program.heads, *saved}
-        if fusion and xp is np:
+        if fusion and xp is np and switches()[1]:       # a chain writes its values over each other
             def bind(step: Step) -> Callable[..., Any]:
                 return bound(step, xp, is_train, ctx)[0]
 
-            program = absorb(program, seen, kept, bind, is_train, fold)
-            program = fuse(program, seen, kept, bind)
+            program = fuse(absorb(program, seen, kept, bind, is_train, fold), seen, kept, bind)
         self.program = program
         self.places = Places(program, seen, kept,
                              {*program.inputs, *program.constants, *given},
@@ -161,7 +160,7 @@ class Compiled:
             lines += [f'    v{slot} = copy(v{slot})' for slot in step.outputs if slot in places.copies]
             gone = [slot for slot in (*dict.fromkeys(step.inputs), *step.outputs) if slot is not None
                     and last.get(slot, number) == number and slot not in kept]
-            if gone:
+            if gone and places.share:
                 lines.append('    ' + ' = '.join(f'v{slot}' for slot in gone) + ' = None')
         heads = ', '.join(f'v{slot}' for slot in program.heads)
         saved = ', '.join(f'v{slot}' for slot in self.saved)

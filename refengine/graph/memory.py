@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import env
 from ..op import Operator
+from . import mirror as mirroring
 from .builder import Builder, reachable, walk_back
 from .inference import infer_shapes, outputs
-from .places import overwritable, place, size_of
+from .places import one_after_another, overwritable, place, size_of
 from .primitives import PAIRS, ZEROS
 from .program import Program, Step, build
 from .types import infer_types
@@ -50,11 +50,12 @@ class MemoryPlan:
 
 def plan(graph: Any, shapes: Mapping[str, Sequence[int]], dtypes: Mapping[str, Any] | None = None,
          train: bool = False, wanted: Sequence[str] | None = None, *, share: bool = True,
-         in_place: bool = True) -> MemoryPlan:
+         in_place: bool = True, mirror: bool = False) -> MemoryPlan:
     """The memory plan of a symbol for given shapes of its inputs, with the way back when ``train`` is set.
 
     ``wanted`` are the arguments that get gradients: all whose shapes were not given, if it is left out. ``share`` and
-    ``in_place`` switch the two kinds of reuse. MXNetError when the shapes do not suffice.
+    ``in_place`` switch the two kinds of reuse, ``mirror`` the recomputation of cheap values on the way back. MXNetError
+    when the shapes do not suffice.
 
     >>> import refengine as mx
     >>> x = mx.sym.var('x')
@@ -86,12 +87,12 @@ def plan(graph: Any, shapes: Mapping[str, Sequence[int]], dtypes: Mapping[str, A
     if train:
         names = [n.name for n in variables]
         chosen = [n for n in names if n not in shapes] if wanted is None else list(wanted)
-        program = with_backward(program, described, [names.index(name) for name in chosen])
+        program = with_backward(program, described, [names.index(name) for name in chosen], mirror)
     return of_program(program, described, share=share, in_place=in_place)
 
 
 def with_backward(program: Program, described: dict[int, tuple[tuple[int, ...], Any]],
-                  wanted: Sequence[int]) -> Program:
+                  wanted: Sequence[int], mirror: bool = False) -> Program:
     """The program followed by its way back; the gradients of the wanted inputs count as given from outside."""
     builder = Builder(program.slots, concrete=False)
     steps = [Step(s.op, s.name, {**s.params, 'is_train': True} if 'is_train' in s.op.injected else s.params, s.inputs,
@@ -113,8 +114,11 @@ def with_backward(program: Program, described: dict[int, tuple[tuple[int, ...], 
     for value in builder.made:
         described[value.slot] = (value.shape, value.dtype)
     results = [grads[slot].slot for slot in wanted if slot in grads]
-    full = Program(program.names, builder._slots, [*program.inputs, *seeds],
-                   [*program.steps, *_needed(builder, results)], program.heads)
+    back = Program([], builder._slots, [], _needed(builder, results), results)
+    if mirror:
+        back, sources = mirroring.recompute(program, back, lambda slot: True)
+        described.update((slot, described[source]) for slot, source in sources.items())
+    full = Program(program.names, back.slots, [*program.inputs, *seeds], [*program.steps, *back.steps], program.heads)
     full.constants = dict.fromkeys(results)     # they go into the caller's arrays
     return full
 
@@ -160,7 +164,7 @@ def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], 
                 spans[slot] = [number, until]
     result.spans = {slot: (first, until) for slot, (first, until) in spans.items()}
     result.live_bytes = _most_live(result.spans, sizes, end)
-    placed = place(result.spans, sizes) if share else _one_after_another(result.spans, sizes)
+    placed = place(result.spans, sizes) if share else one_after_another(result.spans, sizes)
     result.offsets = {slot: placed[root[slot]] for slot in sizes}
     result.planned_bytes = max((placed[slot] + sizes[slot] for slot in spans), default=0)
     return result
@@ -193,18 +197,3 @@ def _most_live(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int], e
         alive += difference
         most = max(most, alive)
     return most
-
-
-def _one_after_another(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int]) -> dict[int, int]:
-    offsets, at = {}, 0
-    for slot in spans:
-        offsets[slot] = at
-        at += sizes[slot]
-    return offsets
-
-
-def switches() -> tuple[bool, bool]:
-    """Whether the environment allows sharing (NNVM_EXEC_MATCH_RANGE) and overwriting (MXNET_EXEC_ENABLE_INPLACE)."""
-    return env.get('NNVM_EXEC_MATCH_RANGE') > 0, bool(env.get('MXNET_EXEC_ENABLE_INPLACE'))
-
-

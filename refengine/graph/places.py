@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import env
 from ..op import Operator
 from . import primitives
 from .program import Program, Step
@@ -81,12 +82,27 @@ def place(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int]) -> dic
     return offsets
 
 
+def one_after_another(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int]) -> dict[int, int]:
+    """Offsets in one block where nothing is shared."""
+    offsets, at = {}, 0
+    for slot in spans:
+        offsets[slot] = at
+        at += sizes[slot]
+    return offsets
+
+
+def switches() -> tuple[bool, bool]:
+    """Whether the environment allows sharing (NNVM_EXEC_MATCH_RANGE) and overwriting (MXNET_EXEC_ENABLE_INPLACE)."""
+    return env.get('NNVM_EXEC_MATCH_RANGE') > 0, bool(env.get('MXNET_EXEC_ENABLE_INPLACE'))
+
+
 class Places:
     """The choice for one program whose values were seen.
 
     ``kept`` are slots that are needed after the last step, ``fixed`` those whose memory belongs to others. Results:
     ``over`` gives for a slot the operand that it is written over, ``buffers`` for a slot its place in the planned block
-    of ``size`` bytes, ``copies`` are views that must become arrays of their own.
+    of ``size`` bytes, ``copies`` are views that must become arrays of their own. ``share`` tells whether values may
+    take the memory of others that nobody reads any more.
     """
 
     def __init__(self, program: Program, seen: Mapping[int, Any], kept: Collection[int], fixed: Collection[int],
@@ -98,6 +114,7 @@ class Places:
         self._heads = frozenset(program.heads)
         self._kept = kept
         self._written = program.written()
+        self.share, in_place = switches()
         end = len(program.steps)
         last = program.last_reads()
         self._until = {slot: end if slot in kept else last.get(slot, -1) for slot in range(program.slots)}
@@ -113,7 +130,7 @@ class Places:
                     self._view(number, slot, spans)
                     continue
                 if index < targets(step):
-                    over = self._operand(number, step, index, slot, taken, spans)
+                    over = self._operand(number, step, index, slot, taken, spans) if in_place else None
                     if over is not None:
                         self.over[slot] = over
                         taken.add(over)
@@ -125,7 +142,7 @@ class Places:
                 self._members[slot] = [slot]
         sizes = {slot: size_of(seen[slot].shape, seen[slot].dtype) for slot in spans}
         self.spans, self.sizes = spans, sizes
-        self.buffers = place(spans, sizes)
+        self.buffers = place(spans, sizes) if self.share else one_after_another(spans, sizes)
         self.size = max((self.buffers[slot] + sizes[slot] for slot in spans), default=0)
 
     def _join(self, slot: int, group: int, spans: dict[int, tuple[int, int]]) -> None:

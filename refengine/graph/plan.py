@@ -10,6 +10,7 @@ from typing import Any
 from .. import device, dispatch, engine, random, tape
 from ..base import LateError
 from ..op import Operator, check_same
+from . import mirror
 from .builder import Builder, reachable, walk_back
 from .code import Compiled, Seen, alias_of
 from .primitives import PAIRS, ZEROS
@@ -38,17 +39,19 @@ class Plan:
     """A program for inputs of fixed shapes, dtypes, memory orders, context and mode.
 
     Results are those of eager execution, bit for bit: the same kernels see the same operands in the same memory order,
-    and gradients are put together in the same sequence.
+    and gradients are put together in the same sequence. Only ``fold`` changes them: it multiplies BatchNorm into the
+    weights before it, which rounds in other places.
     """
 
     def __init__(self, program: Program, ctx: Any, is_train: bool, static_alloc: bool = False,
-                 fusion: bool = True) -> None:
+                 fusion: bool = True, fold: bool = False) -> None:
         self.program = program
         self.ctx = ctx
         self.xp = device.module(ctx)
         self.is_train = is_train
         self.static_alloc = static_alloc
         self.fusion = fusion
+        self.fold = fold
         self.volatile = program.volatile
         self.seen: dict[int, Seen] = {}
         self._steps = {slot: step for step in program.steps for slot in step.outputs}
@@ -87,7 +90,7 @@ class Plan:
             return heads, State(self, arrays, values) if record else None
         if not record:
             self._plain = Compiled(self.program, self.seen, is_train=self.is_train, ctx=self.ctx, xp=self.xp,
-                                   planned=self.static_alloc, fusion=self.fusion)
+                                   planned=self.static_alloc, fusion=self.fusion, fold=self.fold)
         return heads, State(self, arrays, values) if record else None
 
     def observe(self, arrays: Sequence[Any], keep: bool) -> dict[int, Any]:
@@ -230,8 +233,16 @@ class Backward:
         read = {slot for step in self._program.steps for slot in step.inputs if slot is not None}
         read |= set(self._program.heads)
         self.reads = sorted(read - made - set(self._seeds))
-        self._given = [*self.reads, *self._seeds]
         self._seen = {slot: Seen(value.data) for slot, value in known.items()}
+        if mirror.enabled():
+            self._program, sources = mirror.recompute(program, self._program,
+                                                      lambda slot: plan.seen[slot].alias is None)
+            self._seen.update((slot, plan.seen[source]) for slot, source in sources.items())
+            made |= set(sources)
+            read = {slot for step in self._program.steps for slot in step.inputs if slot is not None}
+            self.reads = sorted((read | set(self._program.heads)) - made - set(self._seeds))
+            self._seen.update((slot, plan.seen[slot]) for slot in self.reads if slot not in self._seen)
+        self._given = [*self.reads, *self._seeds]
         by_slot = _observed(builder)
         by_slot.update((seed, ograds[index]) for seed, index in zip(self._seeds, self._used, strict=True))
         for step in builder._steps:

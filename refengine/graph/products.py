@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import storage
 from ..op import Operator
-from ..ops._channels import Repeated
+from ..ops._channels import PART, Repeated
 from ..ops._nn import channels_last
 from ..ops.nn_batch_norm import running_affine
 from .blockwise import BLOCK, Chain, elementwise
@@ -81,7 +81,10 @@ def _product(step: Step, seen: Mapping[int, Any]) -> bool:
     found = seen[step.outputs[0]]
     if found.alias is not None or found.dtype.char not in 'fd' or not found.dense or not found.own:
         return False
-    if op.name == 'FullyConnected' or (step.params['layout'] or '')[-1:] == 'C':
+    last = op.name == 'FullyConnected' or (step.params['layout'] or '')[-1:] == 'C'
+    if found.shape[-1 if last else 1] > BLOCK:
+        return False
+    if last:
         return bool(found.contiguous)
     return found.order == channels_last(len(found.shape))
 
@@ -162,7 +165,7 @@ class Product:
                 operands = self._with_norm(xp, operands, states)
             else:
                 factor, shift = running_affine(xp, gamma, beta, mean, variance, self._norm.params['eps'])
-                work.append(_affine(xp, factor, shift))
+                work.append(_affine(xp, factor, shift, self._seen.size))
         if self._chain is not None:
             work.append(self._following(others))
 
@@ -176,7 +179,7 @@ class Product:
             return self._function(*operands, out=out, post=post if work else None)
         result = self._function(*operands, out=out)
         matrix = result.reshape(-1, result.shape[-1])
-        step = max(1, BLOCK // matrix.shape[1])
+        step = max(1, PART // matrix.shape[1])
         for start in range(0, matrix.shape[0], step):
             stop = min(start + step, matrix.shape[0])
             post(slice(start, stop), matrix[start:stop])
@@ -226,8 +229,8 @@ class Product:
         return [operands[0], folded[1], folded[2]]
 
 
-def _affine(xp: Any, factor: Any, shift: Any) -> Callable[[slice, Any], None]:
-    factors, shifts = Repeated(xp, factor), Repeated(xp, shift)
+def _affine(xp: Any, factor: Any, shift: Any, most: int) -> Callable[[slice, Any], None]:
+    factors, shifts = Repeated(xp, factor, most), Repeated(xp, shift, most)
 
     def function(rows: slice, matrix: Any) -> None:
         factors.apply(xp.multiply, matrix)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from ._channels import Repeated
+from ._channels import PART, Repeated
 from ._nn import channels_first, channels_last, empty, unshared, zeros
 
 BLOCK = 1 << 19
@@ -187,7 +187,6 @@ def _depthwise(weight: Any, groups: int) -> bool:
 Post = Callable[[slice, Any], None]
 """What is done with rows of the result, one row per output pixel, while they are in the cache: ``(rows, matrix)``."""
 
-_PART = 1 << 15
 
 
 def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, bias: Any = None, out: Any = None,
@@ -218,7 +217,7 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
         _afterwards(rows, post)
         return out
     step_in, step_out = x.shape[1] // groups, outputs // groups
-    repeated = None if bias is None else Repeated(xp, bias)
+    repeated = None if bias is None else Repeated(xp, bias, rows.size)
     for group in range(groups):
         part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
         columns = slice(group * step_out, (group + 1) * step_out)
@@ -246,7 +245,7 @@ def planar(x: Any, geometry: Geometry, groups: int) -> bool:
 
 def _afterwards(rows: Any, post: Post | None, first: int = 0) -> None:
     if post is not None:
-        step = max(1, _PART // rows.shape[1])
+        step = max(1, PART // rows.shape[1])
         for start in range(0, rows.shape[0], step):
             stop = min(start + step, rows.shape[0])
             post(slice(first + start, first + stop), rows[start:stop])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,22 +51,26 @@ def _softrelu(xp: Any, x: Any, out: Any = None) -> Any:
     return xp.logaddexp(x, 0.0).astype(x.dtype, copy=False)
 
 
-_RUN = 4096
-_zeros: dict[Any, np.ndarray] = {}
+_RUN = 1 << 15
+
+
+@cache
+def zeros(dtype: Any) -> np.ndarray:
+    """A run of zeros that nobody writes into."""
+    result = np.zeros(_RUN, dtype)
+    result.flags.writeable = False
+    return result
 
 
 def _relu(xp: Any, x: Any, out: Any = None) -> Any:
-    if xp is np and out is not None and x.size >= _RUN:
+    if xp is np and out is not None and x.size >= 1024:
         # With an array of zeros numpy takes a third of the time that it takes with the number.
         source, target = storage.run(x), storage.run(out)
         if source is not None and target is not None and storage.memory_order(x) == storage.memory_order(out):
-            zeros = _zeros.get(x.dtype)
-            if zeros is None:
-                zeros = _zeros[x.dtype] = np.zeros(_RUN, x.dtype)
-            whole = x.size // _RUN * _RUN
-            np.maximum(source[:whole].reshape(-1, _RUN), zeros, out=target[:whole].reshape(-1, _RUN))
-            if whole < x.size:
-                np.maximum(source[whole:], zeros[:x.size - whole], out=target[whole:])
+            nothing = zeros(x.dtype)
+            for start in range(0, source.size, _RUN):
+                part = source[start:start + _RUN]
+                np.maximum(part, nothing[:part.size], out=target[start:start + _RUN])
             return out
     return xp.maximum(x, x.dtype.type(0), out=out)         # passes NaN on (rule ND-ACT-001)
 

@@ -50,7 +50,7 @@ class Executor:
         variables, states = symbol._variables()
         self._names = [node.name for node in variables]
         self._aux_names = [node.name for node in states]
-        self._graph = CachedGraph(build(symbol._entries, [*variables, *states]))
+        self._graph = CachedGraph(build(symbol._entries, [*variables, *states]), backend=symbol._backend)
         self._outputs: list[Any] | None = None
         self._state: State | None = None
         self._monitor: Monitor | None = None
@@ -247,14 +247,14 @@ class Executor:
 
     def debug_str(self) -> str:
         """The graph as text, and how many bytes its intermediate values take when they share memory."""
-        from ..graph import memory
+        from ..graph import memory, mirror, places
         shapes = {n: a.shape for n, a in zip((*self._names, *self._aux_names), (*self.arg_arrays, *self.aux_arrays),
                                              strict=True)}
         kinds = {n: a.dtype for n, a in zip((*self._names, *self._aux_names), (*self.arg_arrays, *self.aux_arrays),
                                             strict=True)}
         wanted = [n for n, word in zip(self._names, self._words, strict=True) if word != 'null']
-        share, in_place = memory.switches()
+        share, in_place = places.switches()
         planned = memory.plan(self._symbol, shapes, kinds, train=bool(wanted), wanted=wanted, share=share,
-                              in_place=in_place)
+                              in_place=in_place, mirror=mirror.enabled())
         return (f'{self._symbol.debug_str()}Total {-(-planned.planned_bytes // (1 << 20))} MB allocated\n'
                 f'Total 0 TempSpace resource requested\n')

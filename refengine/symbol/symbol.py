@@ -32,11 +32,12 @@ class Symbol:
     [10.0]
     """
 
-    __slots__ = ('__weakref__', '_entries', '_traced')
+    __slots__ = ('__weakref__', '_backend', '_entries', '_traced')
     __array_priority__ = 1000.0
 
     def __init__(self, entries: Sequence[Entry], traced: bool = False) -> None:
         self._entries = list(entries)
+        self._backend: str | None = None
         self._traced = traced       # whether this stands for data inside a traced forward
 
     # ---- names and structure -----------------------------------------------------------------------------------
@@ -236,8 +237,15 @@ class Symbol:
     grad = gradient
 
     def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **kwargs: Any) -> Symbol:
-        """MXNetError: no back end of sub-graphs is registered under that name (rule GRAPH-FUSE-002)."""
-        raise MXNetError(f"Error optimizing for backend '{backend}': it cannot be found")
+        """The same graph, which runs as the back end wants it when it is bound: see ``gluon.HybridBlock.hybridize``.
+
+        MXNetError for a name that is not there (rule GRAPH-FUSE-002).
+        """
+        from ..graph import backends
+        backends.require(backend)
+        optimized = type(self)(self._entries)
+        optimized._backend = backend
+        return optimized
 
     get_backend_symbol = optimize_for
 
