@@ -108,6 +108,8 @@ def isinf(data: NDArray) -> NDArray:
 
 def isnan(data: NDArray) -> NDArray:
     """1 where an element is not a number, else 0."""
+    if not isinstance(data, NDArray):
+        return data != data     # of a number or anything else the same question has a plain answer
     return dispatch.invoke(_registry['_contrib_isnan'], (data,), {})
 
 
@@ -219,4 +221,10 @@ def _uniform() -> Any:
     return uniform
 
 
-__getattr__, __dir__ = _operators(globals(), _functions.make, ('_contrib_',), {'uniform': _uniform})
+def _sync_batch_norm() -> Any:
+    from .synchronised import sync_batch_norm
+    return sync_batch_norm
+
+
+__getattr__, __dir__ = _operators(globals(), _functions.make, ('_contrib_',),
+                                  {'uniform': _uniform, 'SyncBatchNorm': _sync_batch_norm})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import MXNetError
 from ..op import Bool, Float, Int, Str, register
 from .nn_batch_norm import _INPUTS, _batch_norm, _complete, _grad, _infer
 from .shapes import completes
@@ -48,5 +49,12 @@ def _batch_norm_v1(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, 
                                             'key': Str(doc='names the layer on all devices')}, **_SHARED)
 def _sync_batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, moving_var: Any, ndev: int = 1,
                      key: str = '', is_train: bool = False, **params: Any) -> tuple[Any, ...]:
-    """BatchNorm of axis 1 with statistics of the batches of all devices; one device has its own only."""
+    """BatchNorm of axis 1 with statistics of the batches of all devices; one device has its own only.
+
+    Several devices meet outside this body, which sees one of them (``nd.contrib.SyncBatchNorm``): in training it raises
+    MXNetError for them, as a graph that was compiled for one device cannot wait for the others.
+    """
+    if ndev > 1 and is_train and not params['use_global_stats'] and any(data.strides):
+        raise MXNetError(f"SyncBatchNorm '{key}' over {ndev} devices trains imperatively only: a compiled graph runs "
+                         f'on one device. Do not hybridize the block for training on several devices.')
     return _body(xp, data, gamma, beta, moving_mean, moving_var, is_train=is_train, **params)

@@ -8,9 +8,10 @@ from ..block import Block
 from ..hybrid_block import HybridBlock
 from ..nn.basic_layers import _BatchNorm
 from ..nn.containers import Concurrent, HybridConcurrent, Identity
+from .devices import run_on_devices
 
 __all__ = ['Concurrent', 'HybridConcurrent', 'Identity', 'PixelShuffle1D', 'PixelShuffle2D', 'PixelShuffle3D',
-           'SparseEmbedding', 'SyncBatchNorm']
+           'SparseEmbedding', 'SyncBatchNorm', 'run_on_devices']
 
 
 class _PixelShuffle(HybridBlock):
@@ -100,11 +101,11 @@ class SparseEmbedding(Block):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm of axis 1 that is told how many devices share a batch.
+    """BatchNorm of axis 1 with statistics over the parts of a batch that several devices have.
 
-    Operators run at the call here, one after the other, so that no device can wait for the batch of the next: every
-    device has the statistics of its own part, and the running ones become their mean where the parameters are saved.
-    With one device this is BatchNorm, as in the release (which on CPUs hangs with more than one).
+    In training the results are there when all ``num_devices`` have come. Operators run at the call, so a network must
+    not go on with the result of one device before: give every device a thread, with ``run_on_devices(net, batches)``.
+    With one device, and outside training, this is BatchNorm.
     """
 
     def __init__(self, in_channels: int = 0, num_devices: int | None = None, momentum: float = 0.9,

@@ -46,23 +46,17 @@ class TestSyncBatchNorm:
                                "ndev=1, key='s_', in_channels=2)")
         assert layers.SyncBatchNorm(num_devices=3)._kwargs['ndev'] == 3
 
-    @pytest.mark.parametrize('contexts', [[mx.cpu(0)], [mx.cpu(0), mx.cpu(1)]])
-    def test_every_device_is_a_batch_norm(self, contexts):
+    def test_one_device_is_a_batch_norm(self):
         found = []
-        for make in (lambda: layers.SyncBatchNorm(num_devices=len(contexts)), gluon.nn.BatchNorm):
+        for make in (layers.SyncBatchNorm, gluon.nn.BatchNorm):
             layer = make()
-            layer.initialize(ctx=contexts)
-            batches = [nd.array(np.random.default_rng(n).normal(n, 1, (4, 3, 2)), ctx=c)
-                       for n, c in enumerate(contexts)]
-            for batch in batches:
-                batch.attach_grad()
+            layer.initialize()
+            batch = nd.array(np.random.default_rng(0).normal(1, 1, (4, 3, 2)))
+            batch.attach_grad()
             with autograd.record():
-                results = [layer(batch) for batch in batches]
-                losses = [(r * r * r).sum() for r in results]
-            for loss in losses:
-                loss.backward()
-            found.append([a.asnumpy() for a in (*results, *(b.grad for b in batches), *layer.gamma.list_grad(),
-                                                *layer.running_mean.list_data())])
+                loss = (layer(batch) ** 3).sum()
+            loss.backward()
+            found.append([a.asnumpy() for a in (loss, batch.grad, layer.gamma.grad(), layer.running_mean.data())])
         for sync, plain in zip(*found, strict=True):
             np.testing.assert_array_equal(sync, plain)
 
