@@ -63,12 +63,22 @@ class GrowingFile:
         """Bytes that were seen in the file and not read yet."""
         return 0 if self.given_up else max(0, self.size - self.offset)
 
+    @property
+    def unseen(self) -> bool:
+        """Whether nothing is known of the file."""
+        return self._seen is None and not self.problems
+
+    def release(self) -> None:
+        """Forget what was read, until somebody looks at it again."""
+        with self.lock:
+            self._restart()
+
     def refresh(self, until: float, wait: bool = True) -> None:
         """Take in what is new, for no longer than ``until`` by ``time.monotonic``.
 
         wait: whether to wait for another thread that is reading it now.
         """
-        if not self.lock.acquire(blocking=wait):
+        if not self.lock.acquire(timeout=min(max(until - time.monotonic(), 0), threading.TIMEOUT_MAX) if wait else 0):
             return
         try:
             self._refresh(until)

@@ -21,7 +21,13 @@ MOST_POINTS = 4_000_000
 
 MOST_TAGS = 100_000
 EAGER = 1 << 23
-"""Bytes of a trace that are read for an overview already; the rest waits until somebody looks at it."""
+"""Bytes of a trace that is read for an overview already; a longer one waits until somebody looks at it."""
+
+MOST_TRACES = 50
+"""Traces whose sums and spans are kept; of more, those that were looked at last."""
+
+SLICE = 0.5
+"""Seconds after which one that reads a long file lets others look at it."""
 
 OVERVIEW_SECONDS, MOST_SECONDS = 2.0, 60.0
 """How long one request reads; what is left is read by the next one."""
@@ -60,6 +66,7 @@ class Board:
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._told: set[tuple[str, str]] = set()
+        self._recent: dict[TraceFile, None] = {}        # the oldest first
 
     # ---- answers -----------------------------------------------------------------------------------------------
 
@@ -147,6 +154,8 @@ class Board:
             self._runs = {name: self._runs.get(name) or Run() for name in found.runs}
             for name, run in self._runs.items():
                 run.update(found.runs[name])
+            there = {file for run in self._runs.values() for file in run.traces.values()}
+            self._recent = {file: None for file in self._recent if file in there}
             runs = dict(self._runs)
         files = sum(len(run.scalars) for run in runs.values()) or 1
         for run in runs.values():
@@ -163,7 +172,7 @@ class Board:
             for file in run.files():
                 if time.monotonic() > until:
                     break
-                if isinstance(file, ScalarFile) or file.offset or _size(file.path) <= EAGER:
+                if isinstance(file, ScalarFile) or self._wanted(file):
                     file.refresh(until, wait=False)
         self._tell(runs, found)
         return runs, found
@@ -177,9 +186,35 @@ class Board:
         files: list[Any] = list(getattr(run, kind).values())
         until = time.monotonic() + seconds
         for file in files:
-            file.refresh(until)
+            if kind == 'traces':
+                self._keep(file)
+            file.refresh(min(until, time.monotonic() + SLICE))
+            while file.unread and time.monotonic() < until:
+                time.sleep(0.001)       # others may have been waiting
+                file.refresh(min(until, time.monotonic() + SLICE))
         self._tell({name: run}, found)
         return [file for file in files if kind == 'scalars' or file.is_trace]
+
+    def _wanted(self, file: GrowingFile) -> bool:
+        """Whether a trace is read for an overview."""
+        if not file.unseen:
+            return True
+        with self._lock:
+            if len(self._recent) >= MOST_TRACES or not isinstance(file, TraceFile) or _size(file.path) > EAGER:
+                return False
+            self._recent[file] = None
+        return True
+
+    def _keep(self, file: TraceFile) -> None:
+        """Somebody looks at this trace: of too many, forget the one that nobody has looked at for longest."""
+        with self._lock:
+            self._recent.pop(file, None)
+            self._recent[file] = None
+            old = list(self._recent)[:max(len(self._recent) - MOST_TRACES, 0)]
+            for other in old:
+                del self._recent[other]
+        for other in old:
+            other.release()
 
     def _problems(self, runs: dict[str, Run], found: Walk) -> list[tuple[str, str]]:
         listed = [(file.name, text) for run in runs.values() for file in run.files() for text in file.problems]
@@ -250,7 +285,7 @@ def _summary(name: str, run: Run) -> dict[str, Any]:
         with file.lock:
             for tag, series in file.series.items():
                 counts[tag] = counts.get(tag, 0) + series.count
-    traces = [file for file in run.traces.values() if file.is_trace or not file.version]
+    traces = [file for file in run.traces.values() if file.is_trace or file.unseen]
     return {'name': name, 'tags': [[tag, counts[tag]] for tag in sorted(counts)],
             'version': sum(file.version for file in run.scalars.values()), 'traces': len(traces),
             'trace_version': sum(file.version + _size(file.path) for file in traces),

@@ -6,12 +6,13 @@ import json
 import time
 import tracemalloc
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import refengine as mx
-from refengine.board import traces
+from refengine.board import runs, traces
 from refengine.board.runs import Board
 from refengine.board.stream import EventStream, Malformed
 from refengine.board.traces import Busy, TraceFile
@@ -190,6 +191,54 @@ def test_a_profile_of_this_engine_is_read(tmp_path: Path) -> None:
     assert 'cpu/0' in {lane['label'] for lane in shown['lanes']}
     assert {counter['name'] for counter in shown['counters']} == {'Memory: cpu/0'}
     assert board.overview()['problems'] == []
+
+
+def test_only_some_traces_are_kept_and_all_can_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, 'MOST_TRACES', 3)
+    for n in range(6):
+        put(tmp_path, f'run-{n}/trace.json', {'traceEvents': pair(f'op{n}', 0, 1000)})
+    board = Board(tmp_path)
+
+    def kept() -> list[int]:
+        return [n for n in range(6) if board._runs[f'run-{n}'].traces[f'run-{n}/trace.json'].rows]
+
+    for _ in range(2):
+        assert [run['traces'] for run in board.overview()['runs']] == [1] * 6
+        assert kept() == [0, 1, 2]
+    for n in (5, 0, 4):
+        assert [row['name'] for row in board.trace(f'run-{n}')['operators']] == [f'op{n}']
+    assert kept() == [0, 4, 5]
+    assert [run['traces'] for run in board.overview()['runs']] == [1] * 6
+    assert kept() == [0, 4, 5]
+    (tmp_path / 'run-5' / 'trace.json').unlink()
+    board.overview()
+    assert len(board._recent) == 3      # the next one takes its place
+
+
+def test_damaged_text_reads_alike_in_any_pieces() -> None:
+    events = [*pair('dot', 0, 12.5), 'é', [True]]
+    whole = json.dumps({'a': [1, {'b': None}], 'traceEvents': events, 'z': 'end'}, ensure_ascii=False).encode()
+    pieces = [b'', b'"', b'[', b']', b'}', b',', b'-', b'1e', b'\xff', b'nul']
+    random = Random(5)
+    outcomes = set()
+    for _ in range(600):
+        damaged = bytearray(whole)
+        for _ in range(random.randint(1, 3)):
+            at = random.randrange(len(damaged))
+            damaged[at:at + random.randrange(3)] = random.choice(pieces)
+        seen = []
+        for size in (len(damaged), 1, 5):
+            found: list[Any] = []
+            stream = EventStream(found.append)
+            try:
+                feed(stream, bytes(damaged), size)
+                stream.settle()
+            except Malformed:
+                found = []
+            seen.append((found, stream.state))
+        outcomes.add(seen[0][1])
+        assert seen[0] == seen[1] == seen[2], damaged
+    assert outcomes >= {'end', 'events', 'fields'}
 
 
 @pytest.mark.parametrize('origin', [0, 1_795_996_780_034_800])
