@@ -136,7 +136,8 @@ class Builder:
     def _describe(self, op: Any, inputs: list[Any], params: dict[str, Any]) -> tuple[list[Any], bool]:
         if isinstance(op, Primitive):
             arrays = [np.zeros((1,) * max(i.ndim, 1), i.dtype) for i in inputs]
-            dtype = op.forward(np, *arrays, **params).dtype
+            with np.errstate(all='ignore'):     # zeros tell the dtype, and nothing else
+                dtype = op.forward(np, *arrays, **params).dtype
             return [(np.broadcast_shapes(*(i.shape for i in inputs)), dtype, None)], True
         extra = {key: value for key, value in params.items() if key not in op.params}
         full = {**op.parse({key: value for key, value in params.items() if key in op.params}), **extra}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import refengine as mx
+from refengine.graph.cached import CachedGraph
 from refengine.graph.memory import MemoryPlan, plan
+from refengine.graph.program import build
 
 
 def mlp(layers: int, width: int) -> Any:
@@ -92,3 +95,23 @@ def test_sources_whose_shape_follows_from_the_inputs() -> None:
 def test_unknown_shapes() -> None:
     with pytest.raises(mx.MXNetError, match="needs the shape of 'x'"):
         plan(mlp(1, 4), {})
+
+
+@pytest.mark.parametrize('static', [False, True])
+def test_switches_of_graphs_that_run(static: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every value has memory of its own while a graph runs, when sharing is off; results are the same."""
+    x = mx.nd.array([[0.5, -1.0, 2.0]])
+    found = {}
+    for share, in_place in ((True, True), (False, True), (False, False)):
+        monkeypatch.setenv('NNVM_EXEC_MATCH_RANGE', '16' if share else '0')
+        monkeypatch.setenv('MXNET_EXEC_ENABLE_INPLACE', '1' if in_place else '0')
+        graph = CachedGraph(build(mx.sym.exp(mx.sym.softmax(mx.sym.tanh(mx.sym.relu(mx.sym.var('x')))))._entries),
+                            static_alloc=static)
+        for _ in range(3):
+            result = graph([x])[0].asnumpy()
+        compiled = next(iter(graph.plans.values()))._plain
+        assert compiled is not None
+        found[share, in_place] = (result, bool(compiled.places.over), ' = None' in compiled.source)
+    assert [item[1:] for item in found.values()] == [(True, True), (True, False), (False, False)]
+    for result, *_ in found.values():
+        np.testing.assert_array_equal(result, found[True, True][0])
