@@ -52,6 +52,7 @@ _REASONS: dict[str, str] = {
     'by rule its gradient is that of the identity': '_contrib_round_ste _contrib_sign_ste',
     'to its gradient a penalty is added by rule, each time that it is passed': 'IdentityAttachKLSparseReg',
     'what it does, and its gradient, are code of the program': 'Custom',
+    'a faster way of first gradients; where they are differentiated again, others take its place': '_rnn_backward',
     'prepares what the derivative of another operator needs: whole numbers and constants': '_ctc_lattice '
         '_softmax_output_factor',
 }
