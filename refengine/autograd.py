@@ -194,7 +194,10 @@ def through(function: Callable[[list[Any]], Sequence[Any]], inputs: Sequence[Any
     grads: dict[Any, Any] = {}
     for entry, gradient in pairs:
         tape._add(grads, entry, gradient)
-    tape._second_gradients(tape.since(start, [entry for entry, _ in pairs]), grads)
+    nodes = tape.since(start, [entry for entry, _ in pairs])
+    if tape.resolve is not None:
+        tape.resolve(nodes)
+    tape._second_gradients(nodes, grads)
     return [grads.get(array._node) if array._node is not None else None for array in own]
 
 

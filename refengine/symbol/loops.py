@@ -307,12 +307,12 @@ class Cond(Runner):
 
 def _state_of(ctx: Any) -> np.ndarray:
     """The state of the generator, so that the way back draws what the way forth has drawn."""
-    state = random.current(ctx).bit_generator.state
+    state = random.generator(ctx).bit_generator.state
     return np.array([*state['state']['state'], state['has_uint32'], state['uinteger']], np.uint64)
 
 
 def _with_state(ctx: Any, numbers: np.ndarray) -> None:
-    bits = random.current(ctx).bit_generator
+    bits = random.generator(ctx).bit_generator
     bits.state = {'bit_generator': 'SFC64', 'state': {'state': numbers[:4].copy()}, 'has_uint32': int(numbers[4]),
                   'uinteger': int(numbers[5])}
 
