@@ -266,6 +266,8 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
             op.infer(arrays, params)
         except LateError as error:
             late = error
+        except _PLAIN_ERRORS as error:
+            raise _refused(op, error) from error
 
     outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
     recording = state.recording

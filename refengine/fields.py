@@ -48,6 +48,11 @@ class Field:
                           f'in operator {op}(name="", {name}="{value}")')
 
 
+def _refuse_truth(value: Any) -> None:
+    if isinstance(value, (bool, np.bool_)):
+        raise ValueError(value)
+
+
 class Int(Field):
     """An integer, optionally with bounds."""
 
@@ -61,6 +66,7 @@ class Int(Field):
             self.kind = 'int or None'
 
     def convert(self, value: Any) -> int:
+        _refuse_truth(value)
         if isinstance(value, str):
             value = int(value)
         elif isinstance(value, (float, np.floating)) and value != int(value):
@@ -85,6 +91,7 @@ class Float(Field):
         self.low, self.high = low, high
 
     def convert(self, value: Any) -> float:
+        _refuse_truth(value)
         return float(value)
 
     def parse(self, value: Any, name: str, op: str) -> Any:
@@ -115,15 +122,18 @@ class Bool(Field):
     def convert(self, value: Any) -> bool:
         if isinstance(value, str):
             return {'true': True, 'false': False, '1': True, '0': False}[value.lower()]
-        if isinstance(value, (bool, np.bool_, int, np.integer)):
+        if isinstance(value, (bool, np.bool_, int, np.integer)) and value in (0, 1):
             return bool(value)
         raise ValueError(value)
 
 
 class Str(Field):
-    """Text."""
+    """Text; None is the text ``None`` where it does not stand for no value."""
 
     kind = 'string'
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        return super().parse(value, name, op) if self.none else str(value)
 
     def convert(self, value: Any) -> str:
         return str(value)
@@ -174,8 +184,11 @@ class Shape(Field):
     def convert(self, value: Any) -> tuple[int, ...]:
         if isinstance(value, str):
             value = literal_eval(value.replace('L', ''))
+        _refuse_truth(value)
         if isinstance(value, (int, np.integer)):
             return (int(value),)
+        if not isinstance(value, Sequence | np.ndarray):
+            raise ValueError(value)
         out = []
         for item in value:
             if not isinstance(item, (int, np.integer)):

@@ -189,8 +189,8 @@ def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: An
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """Ones on the k-th diagonal; M=0 means square."""
-    return array(np.eye(N, M or N, k), ctx, dtype or np.float32)
+    """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
+    return array(np.eye(N, M if M > 0 else N, k), ctx, dtype or np.float32)
 
 
 def full_like(a: NDArray, fill_value: Any, **kwargs: Any) -> NDArray:

@@ -11,7 +11,7 @@ from ..op import Int, register
 from ._nn import require_float
 from ._raw import raw
 
-_HEADS = {'heads': Int(doc='number of heads')}
+_HEADS = {'heads': Int(low=1, doc='number of heads')}
 
 
 def _split(F: Any, x: Any, heads: int, parts: int) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import storage
 from ..base import MXNetError
-from ..op import REQUIRED, Bool, Dtype, Enum, Float, Int, Shape, Str, check_same, register
+from ..op import REQUIRED, Bool, Dtype, Enum, Float, Int, Scalar, Shape, Str, check_same, register
 from .binary import zero_gradient
 
 
@@ -51,7 +51,7 @@ def _make_loss(xp: Any, data: Any) -> Any:
 def _make_loss_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     x, scale = inputs[0], params['grad_scale']
     if params['normalization'] == 'batch':
-        return (F.ones_like(x) * (scale / (x.shape[0] if x.ndim > 1 else 1)),)      # a vector is one sample
+        return (F.ones_like(x) * (scale * x.shape[-1] / x.size),)      # a sample is a row along the last axis
     if params['normalization'] == 'valid':
         valid = F._greater_scalar(x, scalar=params['valid_thresh'])
         return (F.ones_like(x) * scale / F._maximum_scalar(F._expand_like(F.sum(valid), x), scalar=1.0),)
@@ -158,7 +158,7 @@ def _ones(xp: Any, shape: Any = (), dtype: Any = 'float32', ctx: Any = None) -> 
     return xp.ones(_made(shape), dtype)
 
 
-@register('_full', inputs=(), params={**_SHAPE, 'value': Float()}, source=True)
+@register('_full', inputs=(), params={**_SHAPE, 'value': Scalar()}, source=True)
 def _full(xp: Any, shape: Any = (), dtype: Any = 'float32', value: float = 0.0, ctx: Any = None) -> Any:
     """One number everywhere."""
     return xp.full(_made(shape), value, dtype)

@@ -196,6 +196,8 @@ def _scatter_add_nd(xp: Any, data: Any, indices: Any, shape: tuple[int, ...] = (
 def _one_hot(xp: Any, indices: Any, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0,
              dtype: Any = 'float32') -> Any:
     """A row per index with on_value at its position; an index out of range gives a row of off_value."""
+    if depth < 0:
+        raise MXNetError(f'Operator one_hot: depth must be a non-negative integer, got {depth}')
     whole = whole_indices(xp, indices)
     hit = whole[..., None] == xp.arange(depth)
     kind = np.dtype(dtype).type

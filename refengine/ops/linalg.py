@@ -242,8 +242,7 @@ def _tril_half(xp: Any, data: Any) -> Any:
 
 
 @matrices('_linalg_inverse', 'linalg_inverse', inputs=('A',), samples=((('posdef:3',), {}),),
-          grad=lambda F, ograds, inputs, outputs, params: (-F.linalg_gemm2(
-              F.linalg_gemm2(outputs[0], ograds[0], transpose_a=True), outputs[0], transpose_b=True),))
+          grad=lambda F, ograds, inputs, outputs, params: _inverse_grad(F, ograds, outputs))
 def _inverse(xp: Any, A: Any) -> Any:
     """The inverse of matrices."""
     _square('_linalg_inverse', A)
@@ -252,6 +251,18 @@ def _inverse(xp: Any, A: Any) -> Any:
     except np.linalg.LinAlgError:
         raise LateError(MXNetError('the inverse of a singular matrix does not exist'),
                         (np.zeros(A.shape, A.dtype),)) from None
+
+
+def _inverse_grad(F: Any, ograds: Any, outputs: Any) -> tuple[Any]:
+    return (-F.linalg_gemm2(F.linalg_gemm2(outputs[0], ograds[0], transpose_a=True), outputs[0], transpose_b=True),)
+
+
+@register('_inverse_or_zero', grad=lambda F, ograds, inputs, outputs, params: _inverse_grad(F, ograds, outputs))
+def _inverse_or_zero(xp: Any, data: Any) -> Any:
+    """The inverses of matrices, and zeros for those that have none: of a determinant of 0 nothing is passed back."""
+    singular = (xp.linalg.det(data) == 0)[..., None, None]
+    safe = xp.where(singular, xp.eye(data.shape[-1], dtype=data.dtype), data)
+    return xp.where(singular, data.dtype.type(0), xp.linalg.inv(safe))
 
 
 @matrices('_linalg_potri', 'linalg_potri', inputs=('A',), samples=((('posdef:3',), {}),),
@@ -376,7 +387,7 @@ def _det(xp: Any, A: Any) -> Any:
 
 
 def _det_grad(F: Any, weight: Any, A: Any) -> Any:
-    turned = F.swapaxes(F.linalg_inverse(A), dim1=A.ndim - 1, dim2=A.ndim - 2)
+    turned = F.swapaxes(F._inverse_or_zero(A), dim1=A.ndim - 1, dim2=A.ndim - 2)
     return F.broadcast_mul(turned, F.reshape(weight, shape=(*A.shape[:-2], 1, 1)))
 
 

@@ -51,13 +51,18 @@ def _clip_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return (ograds[0] * (x >= params['a_min']) * (x <= params['a_max']),)
 
 
+def _held(bound: float, kind: Any) -> Any:
+    """The bound as an integer of a type, or the end of its range that is nearest."""
+    info = np.iinfo(kind)
+    return kind(info.min if bound <= info.min else info.max if bound >= info.max else bound)
+
+
 @register('clip', params={'a_min': Float(), 'a_max': Float()}, grad=_clip_grad, rules=('ND-CLIP-001',),
           samples=((((2, 3),), {'a_min': -0.4, 'a_max': 0.3}),))
 def _clip(xp: Any, data: Any, a_min: float = 0.0, a_max: float = 0.0, out: Any = None) -> Any:
     """Elements below a_min raised to it and above a_max lowered to it; NaN stays."""
     kind = data.dtype.type
-    low = kind(a_min) if data.dtype.kind == 'f' else kind(max(a_min, float(np.iinfo(kind).min)))
-    high = kind(a_max) if data.dtype.kind == 'f' else kind(min(a_max, float(np.iinfo(kind).max)))
+    low, high = (kind(a_min), kind(a_max)) if data.dtype.kind == 'f' else (_held(a_min, kind), _held(a_max, kind))
     if low > high:      # the upper bound is looked at first
         return xp.where(data > high, high, xp.where(data < low, low, data))
     if out is not None and (out.shape != data.shape or out.dtype != data.dtype):

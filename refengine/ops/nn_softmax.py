@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,7 @@ def _prepared(xp: Any, data: Any, sign: float, temperature: Any) -> Any:
     if data.dtype == np.float16:
         data = data.astype(np.float32)
     if temperature is not None and temperature != 1.0:
-        data = data * data.dtype.type(sign / temperature)
+        data = data * data.dtype.type(sign / temperature if temperature else math.inf)
     elif sign < 0:
         data = -data
     return data

@@ -53,6 +53,12 @@ def _reverse(xp: Any, data: Any, axis: Any = 0) -> Any:
     return xp.ascontiguousarray(xp.flip(data, axis))
 
 
+def _require_image(op: str, data: Any) -> None:
+    if data.ndim != 4:
+        raise MXNetError(f'Operator {op} requires exactly 4D tensor (batch, channels, height, width), got shape '
+                         f'{shape_text(data.shape)}')
+
+
 def _depth_to_space_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
     return (F.space_to_depth(ograds[0], block_size=params['block_size']),)
 
@@ -61,6 +67,7 @@ def _depth_to_space_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params:
           samples=((((1, 4, 2, 3),), {'block_size': 2}),))
 def _depth_to_space(xp: Any, data: Any, block_size: int = 1) -> Any:
     """Blocks of channels moved into height and width."""
+    _require_image('depth_to_space', data)
     n, c, h, w = data.shape
     b = block_size
     if b < 1 or c % (b * b):
@@ -74,6 +81,7 @@ def _depth_to_space(xp: Any, data: Any, block_size: int = 1) -> Any:
               F.depth_to_space(ograds[0], block_size=params['block_size']),))
 def _space_to_depth(xp: Any, data: Any, block_size: int = 1) -> Any:
     """Blocks of height and width moved into channels."""
+    _require_image('space_to_depth', data)
     n, c, h, w = data.shape
     b = block_size
     if b < 1 or h % b or w % b:

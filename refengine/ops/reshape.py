@@ -102,7 +102,7 @@ def _wrong_size(source: tuple[int, ...], codes: Any) -> MXNetError:
 
 
 def squeezed_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
-    """The shape without its axes of length 1, or without the given ones; never empty in legacy semantics."""
+    """The shape without its axes of length 1, or without the given ones; never empty."""
     if axis is None:
         kept = tuple(n for n in shape if n != 1)
     else:
@@ -114,7 +114,7 @@ def squeezed_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
                 raise MXNetError(f'Operator squeeze: cannot select an axis to squeeze out which has size={shape[a]} '
                                  f'not equal to one')
         kept = tuple(n for i, n in enumerate(shape) if i not in chosen)
-    return kept if kept or semantics.shape else (1,)
+    return kept or (1,)
 
 
 def _back(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, ...]:

@@ -15,9 +15,13 @@ _PARAMS = {'offset': Int(0, 'the diagonal where the triangle begins'),
 
 
 def _places(size: int, offset: int, lower: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the triangle: above the diagonal for positive offsets, below for negative ones."""
+    """Rows and columns of the triangle: above the diagonal for positive offsets, below for negative ones.
+
+    The elements follow each other row by row below the diagonal, and column by column above it.
+    """
     if offset > 0 or (offset == 0 and not lower):
-        return np.triu_indices(size, offset)
+        columns, rows = np.tril_indices(size, -offset)
+        return rows, columns
     return np.tril_indices(size, offset)
 
 
@@ -26,7 +30,7 @@ def _places(size: int, offset: int, lower: bool) -> tuple[np.ndarray, np.ndarray
     grad=lambda F, ograds, inputs, outputs, params: (F.linalg_maketrian(ograds[0], offset=params['offset'],
                                                                         lower=params['lower']),))
 def _extracttrian(xp: Any, A: Any, offset: int = 0, lower: bool = True) -> Any:
-    """The elements of a triangle, row by row."""
+    """The elements of a triangle: row by row of a lower one, column by column of an upper one."""
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise MXNetError(f'Operator _linalg_extracttrian: the input must be square matrices, got {shape_text(A.shape)}')
     rows, columns = _places(A.shape[-1], offset, lower)

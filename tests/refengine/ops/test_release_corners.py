@@ -1,0 +1,250 @@
+"""Corners in which the release was found to be right: what it answers there, operator by operator."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import refengine as mx
+from refengine import MXNetError, autograd, dispatch, nd, op
+
+
+def told(result):
+    """Type, shape and elements of a result."""
+    if isinstance(result, (list, tuple)):
+        return [told(one) for one in result]
+    return np.dtype(result.dtype).name, result.shape, result.asnumpy().tolist()
+
+
+# ---- integers ------------------------------------------------------------------------------------------------------
+
+def test_whole_numbers_are_divided_by_the_whole_part_of_the_root():
+    """div_sqrt_dim: the root of 5 is 2 for integers, and quotients lose their fraction."""
+    for dtype in ('int8', 'int32', 'int64'):
+        x = nd.array([4, 5, 6, 7, -9], dtype=dtype)
+        assert told(nd.contrib.div_sqrt_dim(x)) == (dtype, (5,), [2, 2, 3, 3, -4])
+    np.testing.assert_allclose(nd.contrib.div_sqrt_dim(nd.array([4.0, -9.0])).asnumpy(),
+                               np.array([4, -9]) / math.sqrt(2), rtol=1e-6)
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'uint8', 'int64'])
+def test_a_polynomial_of_whole_numbers_is_computed_with_fractions(dtype):
+    """quadratic: coefficients keep their fraction, the result loses its own."""
+    x = nd.array([4, 5, 6], dtype=dtype)
+    assert told(nd.contrib.quadratic(x, a=1.5, b=0.5, c=2.7)) == (dtype, (3,), [28, 42, 59])
+
+
+def test_moments_of_whole_numbers():
+    """The variance is around the whole mean."""
+    assert told(nd.moments(nd.array([1, 2, 4], dtype='int32'), axes=(0,))) == [
+        ('int32', (1,), [2]), ('int32', (1,), [1])]
+    assert told(nd.moments(nd.array([[1], [2], [4]], dtype='uint8'), axes=(0,), keepdims=True)) == [
+        ('uint8', (1, 1), [[2]]), ('uint8', (1, 1), [[1]])]
+
+
+def test_truth_values_are_counted():
+    """cumsum, and the multiplication by a whole number, of truth values are int64."""
+    x = nd.array([True, False, True], dtype='bool')
+    assert told(nd.cumsum(x)) == ('int64', (3,), [1, 1, 2])
+    assert told(nd.contrib.backward_gradientmultiplier(x, scalar=2)) == ('int64', (3,), [2, 0, 2])
+
+
+def test_images_of_whole_numbers():
+    """normalize computes with fractions and drops them at the end."""
+    x = nd.array([[[-5, 7]], [[5, 7]], [[5, 7]]], dtype='int8')
+    assert told(nd.image.normalize(x, mean=(2.5, 0, 9), std=(3, 0.2, 1.5))) == (
+        'int8', (3, 1, 2), [[[-2, 1]], [[25, 35]], [[-2, -1]]])
+
+
+def test_convolutions_of_bytes_stay_within_their_range():
+    x, w, b = (nd.array(v, dtype='int8') for v in ([[[100, 100, -100, 50]]], [[[1, 1]]], [3]))
+    assert told(nd.Convolution(x, w, b, kernel=(2,), num_filter=1)) == ('int8', (1, 1, 3), [[[127, 3, -47]]])
+    with pytest.raises(MXNetError, match='floating point'):
+        nd.Convolution(x.astype('int32'), w.astype('int32'), b.astype('int32'), kernel=(2,), num_filter=1)
+
+
+def test_bytes_that_are_quantised_again():
+    """quantize_v2 of bytes changes their type, not their content."""
+    assert told(nd.contrib.quantize_v2(nd.array([1, 3], dtype='uint8')))[0] == ('int8', (2,), [1, 3])
+    known = {'out_type': 'auto', 'min_calib_range': 0.0, 'max_calib_range': 5.0}
+    assert told(nd.contrib.quantize_v2(nd.array([1, 3], dtype='int8'), **known))[0] == ('uint8', (2,), [1, 3])
+
+
+def test_bounds_beyond_the_type():
+    x = nd.array([0, 5, 6], dtype='uint8')
+    assert told(x.clip(-1, 3)) == ('uint8', (3,), [0, 3, 3])
+    assert told(x.clip(1, 300)) == ('uint8', (3,), [1, 5, 6])
+    assert told(x.clip(-2, -1)) == ('uint8', (3,), [0, 0, 0])
+
+
+# ---- limits of parameters ------------------------------------------------------------------------------------------
+
+def test_steps_at_rate_zero_are_no_error():
+    """0/0 is NaN in the weight, not an exception of Python."""
+    z, n = nd.array([1.0]), nd.array([1.0])
+    assert math.isnan(nd.ftrl_update(nd.array([1.0]), nd.array([1.0]), z, n, lr=0.0).asscalar())
+
+
+def test_a_temperature_of_zero():
+    for function in (nd.softmax, nd.log_softmax, nd.softmin):
+        assert np.isnan(function(nd.array([1.0, 2.0]), temperature=0.0).asnumpy()).all()
+
+
+def test_a_smooth_loss_without_a_linear_part():
+    assert told(nd.smooth_l1(nd.array([1.0, -3.0]), scalar=0.0)) == ('float32', (2,), [0.0, 0.0])
+
+
+def test_distributions_of_a_single_value():
+    """In arrays the limits of scale, rate and shape are allowed; below them nothing is."""
+    zero = nd.array([0.0])
+    assert nd.sample_normal(nd.array([2.0]), zero).asscalar() == 2.0
+    assert nd.sample_exponential(zero).asscalar() == math.inf
+    assert nd.sample_gamma(zero, nd.array([1.0])).asscalar() == 0.0
+    for draw in (lambda: nd.sample_normal(zero, nd.array([-1.0])), lambda: nd.random.normal(0, 0, shape=(1,))):
+        with pytest.raises(MXNetError, match='has to be positive'):
+            draw().asnumpy()
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float64', 'int32'])
+def test_draws_are_float32_whatever_the_type_of_their_parameters(dtype):
+    assert nd.sample_exponential(nd.array([1], dtype=dtype)).dtype == np.float32
+    assert nd.sample_exponential(nd.array([1], dtype=dtype), dtype='float64').dtype == np.float64
+
+
+@pytest.mark.parametrize('call', [
+    lambda x: nd.one_hot(x, depth=True), lambda x: nd.topk(x, k=True), lambda x: nd.Dropout(x, p=True),
+    lambda x: nd.sum(x, axis=True), lambda x: nd.sum(x, keepdims=-1), lambda x: nd.squeeze(x, axis={}),
+    lambda x: nd.BatchNorm_v1(x, x, x, x), lambda x: nd.random.gamma_like(x, x), lambda x: nd.one_hot(x, depth=-4),
+    lambda x: nd.khatri_rao(x), lambda x: nd.amp_multicast(x, num_outputs=2), lambda x: nd.depth_to_space(x, 1),
+])
+def test_what_is_no_number_is_refused(call):
+    """A truth value or an array where a number belongs, wrong counts and ranks: MXNetError, as for any wrong text."""
+    with pytest.raises(MXNetError):
+        call(nd.array([1.0]))
+
+
+def test_an_empty_tuple_of_axes_means_all_of_them_with_exclude_too():
+    x = nd.array([[1.0, 2.0], [3.0, 4.0]])
+    assert told(nd.sum(x, axis=(), exclude=True)) == ('float32', (1,), [10.0])
+    assert told(nd.max(x, axis=(), exclude=True, keepdims=True)) == ('float32', (1, 1), [[4.0]])
+
+
+def test_legacy_functions_give_one_element_for_no_dimension():
+    with mx.util.np_shape(True):
+        x = nd.array(np.array(2.5))
+        assert nd.sum(x).shape == x.sum(axis=()).shape == nd.squeeze(nd.array([[5.0]])).shape == (1,)
+        assert nd.sum(x, keepdims=True).shape == ()
+
+
+# ---- orders and gradients ------------------------------------------------------------------------------------------
+
+def test_upper_triangles_are_packed_column_by_column():
+    a = nd.array(np.arange(16.0).reshape(4, 4))
+    assert nd.linalg.extracttrian(a, offset=1).asnumpy().tolist() == [1, 2, 6, 3, 7, 11]
+    assert nd.linalg.extracttrian(a, offset=-1).asnumpy().tolist() == [4, 8, 9, 12, 13, 14]
+    packed = nd.array([1.0, 2, 3, 4, 5, 6])
+    assert nd.linalg.maketrian(packed, lower=False).asnumpy().tolist() == [[1, 2, 4], [0, 3, 5], [0, 0, 6]]
+    for options in ({'offset': 2}, {'lower': False}, {'offset': -1}, {}):
+        back = nd.linalg.extracttrian(nd.linalg.maketrian(packed, **options), **options)
+        assert back.asnumpy().tolist() == packed.asnumpy().tolist()
+
+
+def gradient(function, *values):
+    """The gradients of the sum of a function at some arrays."""
+    arrays = [nd.array(value) for value in values]
+    for array in arrays:
+        array.attach_grad()
+    with autograd.record():
+        result = function(*arrays)
+    result.backward()
+    return [array.grad.asnumpy().tolist() for array in arrays]
+
+
+def test_nothing_is_passed_back_from_a_determinant_of_zero():
+    assert gradient(nd.linalg.det, [[1.0, 2.0], [2.0, 4.0]]) == [[[0, 0], [0, 0]]]
+    np.testing.assert_allclose(gradient(nd.linalg.det, [[2.0, 1.0], [1.0, 3.0]])[0], [[3, -1], [-1, 2]], rtol=1e-5)
+
+
+def test_a_batch_of_losses_counts_rows():
+    assert gradient(lambda x: nd.MakeLoss(x, normalization='batch'), np.ones((1, 1, 2, 4)).tolist()) == [
+        np.full((1, 1, 2, 4), 0.5).tolist()]
+
+
+@pytest.mark.parametrize('output', [nd.LinearRegressionOutput, nd.LogisticRegressionOutput, nd.MAERegressionOutput])
+def test_labels_of_regression_outputs_get_no_gradient(output):
+    of_data, of_label = gradient(output, [[1.0, 2.0]], [[1.5, 3.0]])
+    assert of_label == [[0.0, 0.0]]
+    assert all(value != 0 for value in of_data[0])
+
+
+def test_a_histogram_is_a_list():
+    assert isinstance(nd.histogram(nd.array([1.0]), bins=1, range=(-2, 2)), list)
+
+
+# ---- exceptions of numpy -------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def temporary(monkeypatch):
+    """Register operators for one test."""
+    monkeypatch.setattr(op, 'registry', dict(op.registry))
+    monkeypatch.setattr(dispatch, 'registry', op.registry)
+    yield op.register
+    dispatch.raw.cache_clear()
+
+
+RAISED = [ValueError('operands could not be broadcast together'), IndexError('index 3 is out of bounds'),
+          TypeError('ufunc not supported'), ZeroDivisionError('division by zero'),
+          np.linalg.LinAlgError('Singular matrix'), KeyError('missing')]
+
+
+@pytest.mark.parametrize('plain', [True, False], ids=['short way', 'long way'])
+@pytest.mark.parametrize('error', RAISED, ids=lambda error: type(error).__name__)
+def test_an_exception_of_numpy_in_a_body_is_the_engines_own_error(temporary, error, plain):
+    def infer(arrays, params):
+        """Takes everything."""
+
+    @temporary('failing', **({} if plain else {'infer': infer}))
+    def _failing(xp, data):
+        """Fails as numpy does."""
+        raise error
+
+    x = nd.ones((2, 3))
+    with pytest.raises(MXNetError, match='operator failing') as caught:
+        dispatch.call('failing', x)
+    assert caught.value.__cause__ is error
+    assert x.asnumpy().tolist() == np.ones((2, 3)).tolist()
+
+
+@pytest.mark.parametrize('error', RAISED, ids=lambda error: type(error).__name__)
+def test_an_exception_of_numpy_in_a_shape_rule_is_the_engines_own_error(temporary, error):
+    def infer(arrays, params):
+        """Fails as a rule that meets a shape it did not think of."""
+        raise error
+
+    @temporary('failing', infer=infer)
+    def _failing(xp, data):
+        """Is not reached."""
+        raise AssertionError
+
+    with pytest.raises(MXNetError, match='operator failing'):
+        dispatch.call('failing', nd.ones((2, 3)))
+
+
+def test_other_exceptions_pass(temporary):
+    """What is no complaint about arrays is not hidden behind the engine's error."""
+    @temporary('interrupted')
+    def _interrupted(xp, data):
+        """Is interrupted."""
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dispatch.call('interrupted', nd.ones((2, 3)))
+
+
+def test_real_calls_that_would_fail_inside_numpy():
+    with pytest.raises(MXNetError, match='heads'):
+        nd.contrib.interleaved_matmul_selfatt_qk(nd.ones((1, 2, 4)), heads=0)
+    with pytest.raises(MXNetError, match='group_adagrad'):
+        nd.contrib.group_adagrad_update(nd.ones((2, 2)), nd.ones((2, 2)), nd.ones((3,)), lr=1.0)
