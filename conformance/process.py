@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import selectors
 import shutil
 import signal
@@ -48,6 +49,9 @@ _LOOK_SECONDS = 0.2
 
 #: How long a process may take to end after it has closed the pipe of its answers.
 _GRACE_SECONDS = 2.0
+
+#: How long a worker may leave a message unread.
+_SEND_SECONDS = 60.0
 
 #: Of how many cases output is kept until it is asked for; more than are ever sent ahead.
 _SEGMENTS = 256
@@ -154,6 +158,7 @@ class WorkerProcess:
         self._stdin = self._process.stdin.fileno()
         self._answers, self._prints = self._process.stdout.fileno(), self._process.stderr.fileno()
         self._selector = selectors.DefaultSelector()
+        os.set_blocking(self._stdin, False)
         for descriptor in (self._answers, self._prints):
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ)
@@ -176,11 +181,22 @@ class WorkerProcess:
     # -- speaking -------------------------------------------------------------------------------------------
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send one line; that the process has ended meanwhile shows in the next :meth:`receive`."""
+        """Send one line; that the process has ended meanwhile shows in the next :meth:`receive`.
+
+        A worker that does not read it within a minute is ended.
+        """
         data = (json.dumps(message) + "\n").encode("ascii")
+        deadline = time.monotonic() + _SEND_SECONDS
         with contextlib.suppress(BrokenPipeError):
             while data:
-                data = data[os.write(self._stdin, data):]
+                try:
+                    data = data[os.write(self._stdin, data):]
+                except BlockingIOError:
+                    if time.monotonic() >= deadline:
+                        self.kill()
+                        return
+                    select.select([], [self._stdin], [], _LOOK_SECONDS)
+                    self._pump(0)
 
     def receive(self, deadline: float) -> Reply:
         """The next answer, or why there is none; *deadline* is a value of ``time.monotonic()``."""

@@ -392,11 +392,11 @@ class Channel(object):
         assert isinstance(message, dict)
         return message
 
-    def hung_up(self) -> bool:
-        """True if the harness has closed its end, so that nothing more will come."""
+    def hung_up(self, seconds: float = 0.0) -> bool:
+        """True if the harness has closed its end within that time, so that nothing more will come."""
         poll = select.poll()
-        poll.register(self._commands.fileno(), select.POLLIN)
-        return any(event & select.POLLHUP for _, event in poll.poll(0))
+        poll.register(self._commands.fileno(), 0)
+        return any(event & select.POLLHUP for _, event in poll.poll(int(seconds * 1000)))
 
     def send(self, message: Dict[str, Any]) -> None:
         if os.getpid() != self._process:

@@ -25,6 +25,8 @@ import importlib
 import os
 import random
 import re
+import signal
+import time
 import warnings
 from typing import Any, Callable, Dict, List, Optional
 
@@ -32,6 +34,10 @@ import numpy as np
 
 #: More elements than this are not sent; their number still is.
 ELEMENTS = 4096
+
+#: How often the guard looks after its child, and how long one without a harness may go on.
+LOOK_SECONDS = 0.05
+ORPHAN_SECONDS = 2.0
 
 _TARGET = re.compile(r"(?:with [\w.]+\([^)]*\): )?(\w+) = ")
 
@@ -189,6 +195,21 @@ def _resolve(mx: Any, path: str) -> bool:
     return callable(found)
 
 
+def _watched(child: int, channel: Any) -> int:
+    """How the child ended; one that still runs a while after the harness has gone is ended."""
+    patience = 0.0
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return status
+        if patience >= ORPHAN_SECONDS:
+            os.kill(child, signal.SIGKILL)
+            return os.waitpid(child, 0)[1]
+        if channel.hung_up(LOOK_SECONDS):
+            time.sleep(LOOK_SECONDS)
+            patience += LOOK_SECONDS
+
+
 def guard(channel: Any) -> None:
     """Return in a child that goes on serving; when it ends, say so and make the next one, which is ready at once."""
     while hasattr(os, "fork"):
@@ -199,7 +220,7 @@ def guard(channel: Any) -> None:
             channel.adopt()
             channel.send({"child": os.getpid()})
             return
-        _, status = os.waitpid(child, 0)
+        status = _watched(child, channel)
         if channel.hung_up():
             os._exit(0)
         channel.take_over()

@@ -35,15 +35,15 @@ def touches(program: Program, globs: Sequence[str]) -> bool:
     return not globs or any(matches(operations(line), globs) for line in program.lines)
 
 
-def batch(operators: Sequence[Operator], seed: int, globs: Sequence[str] = ()) -> list[Program]:
-    """The programs of one batch, each once."""
+def batch(operators: Sequence[Operator], seed: int, globs: Sequence[str] = (), count: int = BATCH) -> list[Program]:
+    """At most *count* programs of one batch, each once."""
     made: dict[tuple[tuple[str, ...], bool], Program] = {}
     families = [family for family, weight in (*FAMILIES, (method, 6)) for _ in range(weight)]
     # Families are about any operation: where only some are asked for, most programs come from their records.
     share = len(families) * (9 if globs else 1) if operators else 0
 
     @seeded(seed)
-    @_QUIET
+    @settings(_QUIET, max_examples=count)
     @given(st.data())
     def make(data: st.DataObject) -> None:
         maker = Maker(data.draw)

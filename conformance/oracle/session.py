@@ -15,7 +15,7 @@ from conformance.oracle.answers import Answer, Difference, compare, signature
 from conformance.oracle.judge import Judge, Verdict
 from conformance.oracle.known import Known
 from conformance.oracle.program import Literal, Program, literal
-from conformance.oracle.shrink import TOGETHER, shrink
+from conformance.oracle.shrink import TOGETHER, TRIES, shrink
 from conformance.oracle.side import Side
 
 #: How many differences of one kind are shrunk, to see whether they are the same thing.
@@ -41,6 +41,7 @@ class Plan:
     known: tuple[Known, ...] = ()
     limit: float = 20.0
     shrink_seconds: float = 15.0
+    shrink_tries: int = TRIES
 
 
 @dataclass
@@ -160,7 +161,9 @@ class Session:
         for start in range(0, len(everything), generate.BATCH):
             yield everything[start:start + generate.BATCH]
         for number in range(10**9):
-            yield generate.batch(found, self.plan.seed * 1_000_003 + number, self.plan.globs)
+            left = generate.BATCH if self.plan.programs is None else self.plan.programs - self.outcome.programs
+            yield generate.batch(found, self.plan.seed * 1_000_003 + number, self.plan.globs,
+                                 max(1, min(generate.BATCH, left)))
 
     def _programs(self, found: Sequence[operators.Operator]) -> None:
         """Batch after batch; the next one is made while the engines are busy with this one."""
@@ -217,6 +220,8 @@ class Session:
         if self._shrunk[kind] >= ALIKE:
             self._count(kind)
             return
+        for renewed in [self._threads.submit(side.renew) for side in self.sides]:
+            renewed.result()
         (first, second), (again, once_more) = self._both([program, program])
         difference = self._unsteady(program, (first, second), (again, once_more)) or compare(first, second, program) \
             or Difference("unstable", difference.step, difference.name, difference.first, difference.second)
@@ -224,7 +229,7 @@ class Session:
             return
         kind = signature(difference, program)
         smallest = shrink(program, difference.step, lambda some: self._shows(some, kind), self.plan.shrink_seconds,
-                          3 if difference.kind == "hang" else TOGETHER)
+                          3 if difference.kind == "hang" else TOGETHER, self.plan.shrink_tries)
         ((first, second),) = self._both([smallest])
         final = compare(first, second, smallest)
         if final is None:

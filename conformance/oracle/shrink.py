@@ -16,6 +16,10 @@ Shows = Callable[[Sequence[Program]], list[bool]]
 TOGETHER = 24
 
 
+#: Candidates that are tried for one difference.
+TRIES = 5000
+
+
 @lru_cache(maxsize=16384)
 def size(program: Program) -> tuple[int, int, int]:
     """What gets smaller: statements, elements and oddities of arrays, text."""
@@ -29,17 +33,25 @@ def size(program: Program) -> tuple[int, int, int]:
     return len(program.lines) + program.np_shape, odd, len(program.text)
 
 
-def shrink(program: Program, step: int, shows: Shows, seconds: float = 15.0, together: int = TOGETHER) -> Program:
-    """The smallest program found; *step* is the statement of the difference, *together* how many are tried at once."""
+def shrink(
+    program: Program, step: int, shows: Shows, seconds: float = 15.0, together: int = TOGETHER, tries: int = TRIES
+) -> Program:
+    """The smallest program found.
+
+    step: the statement of the difference;  seconds, tries: after so long, or so many programs, the best one so far is
+    taken;  together: how many are tried at once.
+    """
     deadline = time.monotonic() + seconds
+    left = tries
     cut = program.with_lines(program.lines[: step + 1])
     best = cut if cut.lines == program.lines or shows([cut])[0] else program
     while True:
         candidates = sorted({c for c in smaller(best) if size(c) < size(best)}, key=size)
         for start in range(0, len(candidates), together):
-            if time.monotonic() > deadline:
+            if left <= 0 or time.monotonic() > deadline:
                 return best
-            some = candidates[start:start + together]
+            some = candidates[start:start + min(together, left)]
+            left -= len(some)
             better = [candidate for candidate, yes in zip(some, shows(some)) if yes]
             if better:
                 best = better[0]

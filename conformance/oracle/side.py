@@ -22,6 +22,9 @@ BATCH = 100
 #: Workers in a row that end on their first program before the engine is given up.
 PATIENCE = 12
 
+#: How long a child that was ended, and the next one, may take.
+SECONDS_TO_END = 10.0
+
 Note = Callable[[str], None]
 
 
@@ -38,20 +41,28 @@ class Side:
         self.version = ""
         self._child = 0
         self._fruitless = 0
+        self._closed = False
+        self._fresh = False
 
     # -- the worker -----------------------------------------------------------------------------------------
 
     def start(self) -> WorkerProcess:
         """The running worker, or a new one; programs run in a child of it, which is replaced in no time."""
+        if self._closed:
+            raise EngineFault(f"engine {self.engine.name}: the session has ended")
         if self._worker is None:
             config = {"module": self.engine.module, "setup": self.engine.setup, "describe": False}
             self._worker, ready = start_worker(self.engine, self._interpreter, config)
             self.version = str(ready.get("version", ""))
-            self._child = self._ask({"oracle": "guard"})["child"]
+            self._child, self._fresh = self._ask({"oracle": "guard"})["child"], True
         return self._worker
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker, for good."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self) -> None:
         if self._worker is not None:
             self._worker.close()
             self._worker = None
@@ -62,7 +73,7 @@ class Side:
         reply = worker.receive(time.monotonic() + self.engine.timeouts.start)
         if not isinstance(reply, dict):
             words = worker.last_words()
-            self.close()
+            self._drop()
             raise EngineFault(f"engine {self.engine.name} did not answer {message['oracle']}: {reply}", "", words)
         return reply
 
@@ -76,6 +87,12 @@ class Side:
         found: list[str] = self._ask({"oracle": "which", "paths": list(paths)})["which"]
         return set(found)
 
+    def renew(self) -> None:
+        """Go on in a child in which no program has run: an earlier one may have written to where it should not."""
+        if self._worker is not None and not self._fresh:
+            self._end_child(self._worker, signal.SIGKILL)
+            self._replace(self._worker, self._worker.receive(time.monotonic() + SECONDS_TO_END))
+
     # -- programs -------------------------------------------------------------------------------------------
 
     def run(self, programs: Sequence[Program], seconds: float | None = None) -> list[Answer]:
@@ -87,7 +104,7 @@ class Side:
 
     def _some(self, programs: Sequence[Program], seconds: float) -> list[Answer]:
         """Answers to at least the first of these programs."""
-        worker = self.start()
+        worker, fresh = self.start(), self._fresh
         worker.send({"oracle": "run", "programs": [program.message(n) for n, program in enumerate(programs)]})
         answers: list[Answer] = []
         for program in programs:
@@ -99,23 +116,24 @@ class Side:
             self._fruitless = 0 if answers else self._fruitless + 1
             if self._fruitless >= PATIENCE:
                 self._check_alive(program, ended)
-            return [*answers, self._confirmed(program, ended, seconds) if answers else ended]
+            return [*answers, ended if fresh and not answers else self._confirmed(program, ended, seconds)]
         self._fruitless = 0
+        self._fresh = False
         return answers
 
     def _replace(self, worker: WorkerProcess, reply: dict[str, Any] | Ended | Late | Garbled) -> Answer:
         """Get the next child, or let a new worker be made; returns how the old one ended."""
         if isinstance(reply, Late):
             words = self._end_child(worker, signal.SIGUSR1) + self._end_child(worker, signal.SIGKILL)
-            again = worker.receive(time.monotonic() + 10)
+            again = worker.receive(time.monotonic() + SECONDS_TO_END)
         else:
             words, again = worker.last_words(), reply
         worker.output.clear()
-        child = worker.receive(time.monotonic() + 10) if isinstance(again, dict) else again
+        child = worker.receive(time.monotonic() + SECONDS_TO_END) if isinstance(again, dict) else again
         if isinstance(again, dict) and "died" in again and isinstance(child, dict) and "child" in child:
-            self._child = child["child"]
+            self._child, self._fresh = child["child"], True
         else:
-            self.close()
+            self._drop()
         if isinstance(reply, dict):
             return Answer((), "crash", f"{Ended(reply['died'])}\n{words}")
         return Answer((), "hang" if isinstance(reply, Late) else "crash", f"{_reason(reply)}\n{words}")

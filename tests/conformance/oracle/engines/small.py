@@ -64,7 +64,7 @@ def install(module, fault):
         if fault == "crash" and (data.data < 0).any():
             os.abort()
         result = data.data * data.data
-        if fault == "value":
+        if fault == "value" and result.dtype != bool:
             result[data.data == 3] += 1
 
         def back(head):

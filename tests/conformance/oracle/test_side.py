@@ -1,0 +1,127 @@
+"""One engine of a session: damage, hangs, and what is left when the harness goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance import process
+from conformance.engine import Engine, Timeouts
+from conformance.errors import EngineFault
+from conformance.oracle.program import Program
+from conformance.oracle.side import Side
+from conformance.process import Ended
+
+HERE = Path(__file__).parent / "engines"
+ROOT = Path(__file__).parents[3]
+FINE = Program(("a = mx.nd.array([1.0], dtype='float32')", "y = mx.nd.square(a)"))
+
+
+def engine(name: str) -> Engine:
+    return Engine(name=name, module=name, path=(str(HERE),), timeouts=Timeouts(120.0, 60.0))
+
+
+@pytest.fixture
+def sides():
+    made: list[Side] = []
+
+    def make(name: str, seconds: float = 60.0) -> Side:
+        made.append(Side(engine(name), notes.append, seconds))
+        return made[-1]
+
+    notes: list[str] = []
+    make.notes = notes  # type: ignore[attr-defined]
+    yield make
+    for side in made:
+        side.close()
+
+
+def test_a_program_that_ends_the_engine_takes_no_other_with_it(sides) -> None:
+    bad = Program(("a = mx.nd.array([-1.0], dtype='float32')", "y = mx.nd.square(a)"))
+    answers = sides("small_crash").run([FINE, bad, FINE])
+    assert [answer.end for answer in answers] == [None, "crash", None]
+
+
+def test_damage_by_an_earlier_program_is_not_held_against_a_later_one(sides) -> None:
+    """The first program lets the process end at the next one, whatever that is; alone the next one runs well."""
+    mine = Program(("mx.nd.square = lambda data: __import__('os').abort()",))
+    side = sides("small_sound")
+    assert [answer.end for answer in side.run([mine])] == [None]
+    assert [answer.end for answer in side.run([FINE])] == [None]
+    assert any("an earlier one may have damaged it" in note for note in sides.notes)
+
+
+def test_a_renewed_engine_has_run_nothing(sides) -> None:
+    side = sides("small_sound")
+    side.run([Program(("mx.nd.square = lambda data: 7",))])
+    side.renew()
+    (answer,) = side.run([FINE])
+    assert answer.steps[-1]["v"]["y"][0] == "a"
+
+
+def test_a_closed_side_starts_no_further_engine(sides) -> None:
+    side = sides("small_sound")
+    side.run([FINE])
+    side.close()
+    with pytest.raises(EngineFault, match="the session has ended"):
+        side.run([FINE])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="programs run in the worker itself")
+def test_no_engine_outlives_a_harness_that_is_killed() -> None:
+    """A program that never ends, in a child of the worker, when the harness goes without a word."""
+    source = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from conformance.engine import Engine, Timeouts\n"
+        "from conformance.oracle.program import Program\n"
+        "from conformance.oracle.side import Side\n"
+        f"engine = Engine(name='small_sound', module='small_sound', path=({str(HERE)!r},), "
+        "                timeouts=Timeouts(120.0, 60.0))\n"
+        "side = Side(engine, print, 600.0)\n"
+        "side.start()\n"
+        "print(side._worker._process.pid, side._child, flush=True)\n"
+        "side.run([Program(('__import__(\"time\").sleep(500)',))])\n")
+    harness = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True)
+    try:
+        assert harness.stdout is not None
+        worker, child = map(int, harness.stdout.readline().split())
+        assert alive(worker)
+        assert alive(child)
+        harness.kill()
+        harness.wait(60)
+        deadline = time.monotonic() + 60
+        while (alive(worker) or alive(child)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not alive(worker)
+        assert not alive(child)
+    finally:
+        harness.kill()
+        harness.wait(60)
+        if harness.stdout is not None:
+            harness.stdout.close()
+
+
+def alive(number: int) -> bool:
+    """Whether a process runs; one that only waits for its parent to take note does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_worker_that_reads_nothing_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_SEND_SECONDS", 0.5)
+    config = {"module": "small_sound", "describe": False}
+    worker, _ = process.start_worker(engine("small_sound"), sys.executable, config)
+    try:
+        os.kill(worker._process.pid, signal.SIGSTOP)
+        worker.send({"oracle": "which", "paths": ["x" * 1000] * 1000})
+        assert worker.receive(time.monotonic() + 60) == Ended(-signal.SIGKILL)
+    finally:
+        worker.close()
