@@ -31,6 +31,7 @@ CAPABILITIES: dict[str, str] = {
     "gpu": "at least one gpu device that is present and usable",
     "multi_gpu": "at least two gpu devices that are present and usable",
     "float16": "float16 arithmetic on the cpu",
+    "onednn": "kernels of oneDNN (MKL-DNN) on the cpu",
     "symbol": "symbolic graphs: mx.sym, export and SymbolBlock",
     "plot": "drawings of graphs: mx.viz, and the Python package graphviz is there",
     "compression": "gradient compression of a store",
@@ -48,12 +49,14 @@ CAPABILITIES: dict[str, str] = {
 }
 
 #: What a module that declares nothing is taken to be able to do: all that needs no hardware and no third package.
-ASSUMED = frozenset(CAPABILITIES) - {"board", "plot", "gpu", "multi_gpu", "dist", "onnx", "horovod", "byteps"}
+ASSUMED = frozenset(CAPABILITIES) - {"board", "plot", "gpu", "multi_gpu", "dist", "onednn", "onnx", "horovod",
+                                       "byteps"}
 
 #: How an engine is asked for what depends on the machine: capability -> expression over ``mx``.
 DETECTED: dict[str, str] = {
     "gpu": "mx.context.num_gpus() >= 1",
     "multi_gpu": "mx.context.num_gpus() >= 2",
+    "onednn": "any(f.enabled for f in mx.runtime.feature_list() if f.name in ('MKLDNN', 'ONEDNN'))",
     "plot": "hasattr(mx, 'viz') and __import__('importlib.util').util.find_spec('graphviz') is not None",
 }
 

@@ -22,10 +22,8 @@ class Feature:
 def feature_list() -> list[Feature]:
     """All features; the names that MXNet knows and this engine has no use for are off."""
     cuda = context.num_gpus() > 0
-    onednn = importlib.util.find_spec('onednn_cpu_gomp') is not None
-    enabled = {'CUDA': cuda, 'CUDNN': cuda, 'MKLDNN': onednn, 'ONEDNN': onednn, 'BLAS_OPEN': True,
-               'INT64_TENSOR_SIZE': True, 'F16C': True, 'PROFILER': True,
-               'NUMBA': importlib.util.find_spec('numba') is not None}
+    enabled = {'CUDA': cuda, 'CUDNN': cuda, 'BLAS_OPEN': True, 'INT64_TENSOR_SIZE': True, 'F16C': True,
+               'PROFILER': True, 'NUMBA': importlib.util.find_spec('numba') is not None}
     names = ('CUDA', 'CUDNN', 'NCCL', 'CUDA_RTC', 'TENSORRT', 'CPU_SSE', 'CPU_AVX', 'OPENMP', 'SSE', 'F16C', 'JEMALLOC',
              'BLAS_OPEN', 'BLAS_ATLAS', 'BLAS_MKL', 'BLAS_APPLE', 'LAPACK', 'MKLDNN', 'ONEDNN', 'OPENCV', 'CAFFE',
              'PROFILER', 'DIST_KVSTORE', 'CXX14', 'INT64_TENSOR_SIZE', 'SIGNAL_HANDLER', 'DEBUG', 'TVM_OP', 'NUMBA')

@@ -31,7 +31,7 @@ def planned_result_is_overwritten_by_the_next(mx):
     wrap(mx.gluon.HybridBlock, "__call__", call)
 
 
-@mutant("MEMPLAN-FREE-001")
+@mutant("MEMPLAN-FREE-001", "MEMPLAN-FREE-002")
 def large_arrays_are_never_freed(mx):
     kept = []
 
