@@ -1,4 +1,4 @@
-"""A part of the tests of the reference engine again, under the asynchronous engine, in a process of its own."""
+"""Programs made at random, and a part of the tests of the reference engine, under the asynchronous engine."""
 
 from __future__ import annotations
 
@@ -32,3 +32,17 @@ def test_chosen_tests_pass_under_the_asynchronous_engine() -> None:
     assert found is not None
     assert int(found[1]) > 800
     assert int(found[2] or 0) < 10
+
+
+def test_random_programs_see_the_same_numbers() -> None:
+    """Bit for bit, whatever reads, writes, draws and differentiates comes after what."""
+    found = []
+    for kind in ('', 'ThreadedEnginePerDevice'):
+        done = subprocess.run([sys.executable, '-m', 'tests.refengine.random_programs', '0', '120'], cwd=ROOT,
+                              timeout=120, capture_output=True, text=True, check=False,
+                              env={**os.environ, 'MXNET_ENGINE_TYPE': kind, 'PYTHONPATH': os.pathsep.join(sys.path)})
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.splitlines())
+    assert len(found[0]) == 120
+    assert len({line.split()[1] for line in found[0]}) == 120
+    assert found[0] == found[1]
