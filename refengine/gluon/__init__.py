@@ -12,6 +12,9 @@ from .parameter_dict import ParameterDict
 __all__ = ['Block', 'Constant', 'DeferredInitializationError', 'HybridBlock', 'Parameter', 'ParameterDict',
            'SymbolBlock', 'Trainer', 'contrib', 'data', 'loss', 'nn', 'utils']
 
+_LATE = ('Trainer', 'SymbolBlock', 'metric', 'contrib', 'trainer', 'rnn', 'model_zoo', 'tensor_types')
+"""Names whose modules are loaded when they are first asked for."""
+
 
 def __getattr__(name: str) -> Any:
     if name == 'Trainer':
@@ -20,8 +23,16 @@ def __getattr__(name: str) -> Any:
     if name == 'SymbolBlock':
         from .symbol_block import SymbolBlock
         return SymbolBlock
+    if name == 'tensor_types':
+        from ..ndarray import NDArray
+        from ..symbol import Symbol
+        return NDArray, Symbol
     if name == 'metric':
         return importlib.import_module('refengine.metric')
     if name in ('contrib', 'trainer', 'rnn', 'model_zoo'):
         return importlib.import_module(f'{__name__}.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

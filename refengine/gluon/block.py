@@ -235,6 +235,23 @@ class Block:
         self._load(dict(arrays or {}), f"file '{filename}'", filename, device if ctx is None else ctx, allow_missing,
                    ignore_extra, cast_dtype, dtype_source)
 
+    def save(self, prefix: str) -> None:
+        """Write the tree of blocks with the graphs of compiled ones, and the parameters: ``load`` reads both.
+
+        The files are ``PREFIX-model.json`` and ``PREFIX-model.params``, as in the release.
+        """
+        from .model_file import save
+        save(self, prefix)
+
+    def load(self, prefix: str) -> None:
+        """Read what ``save`` wrote into a block that is built in the same way.
+
+        Blocks that were compiled are hybridized and trace themselves at the next call. ValueError for another tree of
+        blocks, FileNotFoundError when a file is missing; what is wrong with parameters is as in ``load_parameters``.
+        """
+        from .model_file import load
+        load(self, prefix)
+
     def load_dict(self, param_dict: dict[str, Any], ctx: Any = None, allow_missing: bool = False,
                   ignore_extra: bool = False, cast_dtype: bool = False, dtype_source: str = 'current',
                   *, device: Any = None) -> None:

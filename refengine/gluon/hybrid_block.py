@@ -190,14 +190,18 @@ class HybridBlock(Block):
         from .exporting import export
         return export(self, path, epoch, remove_amp_cast)
 
-    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, clear: bool = False, **kwargs: Any) -> None:
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, clear: bool = False,
+                     static_alloc: bool = False, static_shape: bool = False, inline_limit: int = 2,
+                     forward_bulk_size: int | None = None, backward_bulk_size: int | None = None,
+                     **kwargs: Any) -> None:
         """Compile for a back end, see ``hybridize``, with its other options as keywords.
 
         ValueError without a name, MXNetError for one that is not there (rule GRAPH-FUSE-002).
         """
         if not backend:
             raise ValueError('Must specify "backend" to optimize_for')
-        self.hybridize(True, backend, clear, **kwargs)
+        self.hybridize(True, backend, clear, static_alloc, static_shape, inline_limit, forward_bulk_size,
+                       backward_bulk_size, **kwargs)
         if first_array((x, *args)) is not None:
             self._made_cache().build((x, *args))
 

@@ -129,11 +129,11 @@ class HookHandle:
     def __init__(self) -> None:
         self._hooks: dict[int, Callable[..., Any]] | None = None
 
-    def attach(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+    def attach(self, hooks_dict: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
         """Put the hook into a dict of hooks; once only."""
         assert self._hooks is None, 'The same handle cannot be attached twice.'
-        hooks[id(self)] = hook
-        self._hooks = hooks
+        hooks_dict[id(self)] = hook
+        self._hooks = hooks_dict
 
     def detach(self) -> None:
         """Take the hook away; doing so again does nothing."""

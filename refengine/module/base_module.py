@@ -43,6 +43,21 @@ class BaseModule:
         raise NotImplementedError
 
     @property
+    def data_shapes(self) -> Any:
+        """The descriptions of the data."""
+        raise NotImplementedError
+
+    @property
+    def label_shapes(self) -> Any:
+        """The descriptions of the labels."""
+        raise NotImplementedError
+
+    @property
+    def output_shapes(self) -> Any:
+        """Pairs of name and shape of the outputs."""
+        raise NotImplementedError
+
+    @property
     def symbol(self) -> Any:
         """The symbol behind the module."""
         return self._symbol
@@ -78,6 +93,22 @@ class BaseModule:
     def get_outputs(self, merge_multi_context: bool = True) -> Any:
         """The outputs of the last forward."""
         raise NotImplementedError
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> Any:
+        """The gradients of the data of the last backward."""
+        raise NotImplementedError
+
+    def get_states(self, merge_multi_context: bool = True) -> Any:
+        """The arrays of states, of which there are none here."""
+        self._ready()
+        assert not merge_multi_context, 'merge_multi_context=True is not supported for get_states yet.'
+        return []
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Set states, of which there are none here."""
+        self._ready()
+        if states or value:
+            raise AssertionError('this module has no states')
 
     def get_params(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Arguments and auxiliary states."""

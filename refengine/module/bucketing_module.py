@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from .. import ndarray as nd
+from ..model import load_params
 from .base_module import BaseModule
 from .module import Module
 
@@ -27,6 +29,7 @@ class BucketingModule(BaseModule):
         self._curr_bucket_key: Any = None
         self._monitor: Any = None
         self._grad_req: Any = None
+        self._loaded: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def _make(self, key: Any) -> Module:
         symbol, data_names, label_names = self._sym_gen(key)
@@ -93,6 +96,8 @@ class BucketingModule(BaseModule):
         if self.params_initialized and not force_init:
             return
         assert self.binded, 'call bind before initializing the parameters'
+        if self._loaded is not None and arg_params is None and aux_params is None:
+            arg_params, aux_params = self._loaded
         self._curr_module.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
         self.params_initialized = True
         for module in self._buckets.values():
@@ -164,7 +169,54 @@ class BucketingModule(BaseModule):
         for module in self._buckets.values():
             module.install_monitor(mon)
 
+    @property
+    def output_shapes(self) -> Any:
+        """Pairs of name and shape of the outputs of the present bucket."""
+        assert self.binded, 'call bind before this'
+        return self._curr_module.output_shapes
+
+    def get_states(self, merge_multi_context: bool = True) -> Any:
+        """The states of the present bucket."""
+        self._ready()
+        return self._curr_module.get_states(merge_multi_context)
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Set the states of the present bucket."""
+        self._ready()
+        self._curr_module.set_states(states, value)
+
+    # ---- files -------------------------------------------------------------------------------------------------
+
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
-        """Write the symbol of the present bucket and the parameters."""
-        from ..model import save_checkpoint
-        save_checkpoint(prefix, epoch, self.symbol, *self.get_params(), remove_amp_cast)
+        """Write the keys and symbols of all buckets, and the parameters, in the files of the release."""
+        assert self._buckets, 'Empty BucketingModule cannot be saved'
+        nd.save(f'{prefix}.buckets', nd.array(list(self._buckets), dtype='int32'))
+        for key, module in self._buckets.items():
+            module.symbol.save(f'{prefix}-{key}-symbol.json', remove_amp_cast)
+        args, aux = self.get_params()
+        nd.save(f'{prefix}-{epoch:04d}.params', {**{f'arg:{n}': a for n, a in args.items()},
+                                                 **{f'aux:{n}': a for n, a in aux.items()}})
+
+    @staticmethod
+    def load(prefix: str, epoch: int, sym_gen: Any = None, default_bucket_key: Any = None,
+             **kwargs: Any) -> BucketingModule:
+        """The module of a checkpoint; its parameters are taken over by ``init_params``.
+
+        AssertionError without the function that makes symbols and the default key.
+        """
+        assert sym_gen is not None, 'sym_gen is required for loading BucketingModule'
+        assert default_bucket_key is not None, 'default_bucket_key is required for loading BucketingModule'
+        args, aux = load_params(prefix, epoch)
+        module = BucketingModule(sym_gen, default_bucket_key, **kwargs)
+        module._loaded = args, aux
+        return module
+
+    @staticmethod
+    def load_dict(sym_dict: Any = None, sym_gen: Any = None, default_bucket_key: Any = None, arg_params: Any = None,
+                  aux_params: Any = None, **kwargs: Any) -> BucketingModule:
+        """The same from parameters that are loaded already; ``sym_dict`` holds the symbols by key, as a file does."""
+        assert sym_gen is not None, 'sym_gen is required for loading BucketingModule'
+        assert default_bucket_key is not None, 'default_bucket_key is required for loading BucketingModule'
+        module = BucketingModule(sym_gen, default_bucket_key, **kwargs)
+        module._loaded = dict(arg_params or {}), dict(aux_params or {})
+        return module

@@ -351,6 +351,26 @@ class Module(BaseModule):
         assert self.inputs_need_grad, 'bind with inputs_need_grad=True to get gradients of the data'
         return self._group.input_grads(merge_multi_context)
 
+    def get_states(self, merge_multi_context: bool = True) -> Any:
+        """The arrays of the inputs that ``state_names`` named: for each a list, one array for each context."""
+        self._ready()
+        assert not merge_multi_context, 'merge_multi_context=True is not supported for get_states yet.'
+        return self._group.arrays(self._state_names, 'arg')
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Set the states to arrays, as ``get_states`` and ``get_outputs`` give them, or to one number."""
+        self._ready()
+        if states is not None:
+            assert value is None, 'Only one of states & value can be specified.'
+            for targets, sources in zip(self._group.arrays(self._state_names, 'arg'), states, strict=True):
+                for target, source in zip(targets, sources, strict=True):
+                    source.copyto(target)
+            return
+        assert value is not None, 'At least one of states & value must be specified.'
+        for targets in self._group.arrays(self._state_names, 'arg'):
+            for target in targets:
+                target[:] = value
+
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Count the last outputs against labels."""
         names = [d.name for d in self._label_shapes]

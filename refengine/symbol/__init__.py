@@ -15,7 +15,21 @@ from ..op import registry as _registry
 from . import arithmetic as _arithmetic  # noqa: F401 - gives Symbol its operators
 from . import functions as _functions
 from .compose import Variable, var
-from .creation import arange, eye, full, hypot, maximum, minimum, ones, pow, power, split_v2, zeros
+from .creation import (
+    arange,
+    eye,
+    full,
+    histogram,
+    hypot,
+    linspace,
+    maximum,
+    minimum,
+    ones,
+    pow,
+    power,
+    split_v2,
+    zeros,
+)
 from .symbol import Group, Symbol
 
 _SUBMODULES = ('contrib', 'linalg', 'random', 'image', 'sparse', 'op', '_internal')
@@ -64,5 +78,6 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *public, *_SUBMODULES})
 
 
-__all__ = ['Group', 'Symbol', 'Variable', 'arange', 'eye', 'fromjson', 'full', 'hypot', 'load', 'load_json', 'maximum',
-           'minimum', 'ones', 'pow', 'power', 'split_v2', 'var', 'zeros']  # operators come on top of these, see __dir__
+# Operators come on top of these, see __dir__.
+__all__ = ['Group', 'Symbol', 'Variable', 'arange', 'eye', 'fromjson', 'full', 'histogram', 'hypot', 'linspace', 'load',
+           'load_json', 'maximum', 'minimum', 'ones', 'pow', 'power', 'split_v2', 'var', 'zeros']

@@ -95,6 +95,34 @@ def _astype(self: Symbol, dtype: Any, **kwargs: Any) -> Symbol:
     return functions.make(registry['cast'], 'cast')(self, dtype=dtype)
 
 
+def _expand_dims(self: Symbol, axis: Any, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The symbol with an axis of length 1 at ``axis``; nothing is in place in a graph."""
+    return functions.make(registry['expand_dims'], 'expand_dims')(self, axis=axis, **kwargs)
+
+
+def _flatten(self: Symbol, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The symbol with all axes but the first joined; nothing is in place in a graph."""
+    return functions.make(registry['flatten'], 'flatten')(self, **kwargs)
+
+
+def _squeeze(self: Symbol, axis: Any = None, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The symbol without axes of length 1; nothing is in place in a graph."""
+    if axis is not None:
+        kwargs['axis'] = axis
+    return functions.make(registry['squeeze'], 'squeeze')(self, **kwargs)
+
+
+def _diag(self: Symbol, k: int = 0, **kwargs: Any) -> Symbol:
+    """A diagonal of the symbol, or a matrix with it as diagonal."""
+    return functions.make(registry['diag'], 'diag')(self, k=k, **kwargs)
+
+
+def _split_v2(self: Symbol, *args: Any, **kwargs: Any) -> Symbol:
+    """Equal parts, or parts from given places on."""
+    from .creation import split_v2
+    return split_v2(self, *args, **kwargs)
+
+
 def _negative(self: Symbol) -> Symbol:
     return call(registry['_mul_scalar'], '_mulscalar', [self], {'scalar': -1.0})
 
@@ -103,7 +131,8 @@ def _absolute(self: Symbol) -> Symbol:
     return call(registry['abs'], 'abs', [self], {})
 
 
-_MORE = ('expand_dims', 'squeeze', 'flatten', 'diag', 'broadcast_to', 'broadcast_like', 'batch_take', 'dot')
+_OWN = ('reshape', 'transpose', 'astype', 'expand_dims', 'flatten', 'squeeze', 'diag', 'split_v2')
+_MORE = ('broadcast_to', 'broadcast_like', 'batch_take', 'dot')
 
 
 def install(cls: Any) -> None:
@@ -117,9 +146,11 @@ def install(cls: Any) -> None:
     cls.__div__, cls.__rdiv__ = cls.__truediv__, cls.__rtruediv__
     cls.__neg__, cls.__abs__ = _negative, _absolute
     for name in (*METHODS, *_MORE):
-        if name in registry and name not in vars(cls):
+        if name in registry and name not in vars(cls) and name not in _OWN:
             setattr(cls, name, _method(name))
     cls.reshape, cls.transpose, cls.astype = _reshape, _transpose, _astype
+    cls.expand_dims, cls.flatten, cls.squeeze, cls.diag = _expand_dims, _flatten, _squeeze, _diag
+    cls.split_v2 = _split_v2
     cls.as_np_ndarray = cls.as_nd_ndarray = lambda self: self
 
 

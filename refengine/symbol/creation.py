@@ -51,6 +51,29 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Sym
                 kwargs.get('name'))
 
 
+def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, name: str | None = None,
+             dtype: Any = None) -> Symbol:
+    """``num`` evenly spaced numbers from start to stop, which is one of them with endpoint."""
+    given = {'start': start, 'stop': stop, 'num': num, 'endpoint': endpoint,
+             'dtype': np.dtype(dtype or 'float32').name}
+    return call(registry['_linspace'], '_linspace', [], given, name)
+
+
+def histogram(a: Symbol, bins: Any = 10, range: Any = None, **kwargs: Any) -> Symbol:
+    """How many elements lie in each of some bins, and their edges.
+
+    ``bins`` is a number, for which ``range`` has to be given, or a symbol of the edges; ValueError for anything else.
+    """
+    name = kwargs.get('name')
+    if isinstance(bins, Symbol):
+        return call(registry['_histogram'], '_histogram', [a, bins], {}, name)
+    if isinstance(bins, int | np.integer):
+        if range is None:
+            raise ValueError('null range is not supported in symbol mode')
+        return call(registry['_histogram'], '_histogram', [a], {'bin_cnt': int(bins), 'range': tuple(range)}, name)
+    raise ValueError('bins argument should be either an integer or an NDArray')
+
+
 def split_v2(ary: Symbol, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Symbol:
     """Equal parts (a number) or parts from given places on (a tuple) along an axis."""
     indices: tuple[int, ...] = ()
@@ -70,7 +93,7 @@ def _pair(name: str, pair: str, scalar: str, reflected: str,
     def hint(op: str) -> str:
         return op.replace('_scalar', 'scalar') if op.startswith('_') else op
 
-    def function(left: Any, right: Any) -> Any:
+    def of_two(left: Any, right: Any) -> Any:
         if isinstance(left, Symbol):
             if isinstance(right, Symbol):
                 return call(registry[pair], pair, [left, right], {})
@@ -83,6 +106,11 @@ def _pair(name: str, pair: str, scalar: str, reflected: str,
                 return numbers(left, right)
         raise TypeError(f'types ({type(left)}, {type(right)}) not supported')
 
+    if name == 'power':
+        def function(base: Any, exp: Any) -> Any:
+            return of_two(base, exp)
+    else:
+        function = of_two
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'{name.capitalize()} of two symbols, a symbol and a number, or two numbers.'
     return function

@@ -87,5 +87,10 @@ def __getattr__(name: str) -> Any:
     op = registry.get(f'_random_{name}') if name.endswith('_like') else None
     if op is None:
         raise _functions.missing(__name__, name)
-    value = globals()[name] = _functions.make(op, f'_random_{name}')
+    value = globals()[name] = _functions.make(op, name)
     return value
+
+
+def __dir__() -> list[str]:
+    likes = [name[len('_random_'):] for name in registry if name.startswith('_random_') and name.endswith('_like')]
+    return sorted({*globals(), *likes})

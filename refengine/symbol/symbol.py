@@ -236,7 +236,8 @@ class Symbol:
 
     grad = gradient
 
-    def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **kwargs: Any) -> Symbol:
+    def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, shape_dict: Any = None,
+                     type_dict: Any = None, stype_dict: Any = None, skip_infer: bool = False, **kwargs: Any) -> Symbol:
         """The same graph, which runs as the back end wants it when it is bound: see ``gluon.HybridBlock.hybridize``.
 
         MXNetError for a name that is not there (rule GRAPH-FUSE-002).
@@ -322,10 +323,10 @@ def _shown(node: Node) -> dict[str, str]:
     return shown
 
 
-def Group(symbols: Iterable[Symbol]) -> Symbol:
+def Group(symbols: Iterable[Symbol], create_fn: Any = Symbol) -> Symbol:
     """One symbol of all outputs of several (rule GRAPH-SYM-005).
 
-    TypeError or ValueError for anything but symbols.
+    TypeError or ValueError for anything but symbols. ``create_fn`` is the class of symbols, of which there is one here.
     """
     symbols = list(symbols)
     if not symbols or any(not isinstance(item, Symbol) for item in symbols):

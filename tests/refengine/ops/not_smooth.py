@@ -16,7 +16,7 @@ _REASONS: dict[str, str] = {
     'does not look at the values of its input': 'zeros_like ones_like _contrib_arange_like _contrib_MultiBoxPrior '
         '_length_mask _random_exponential_like _random_gamma_like _random_generalized_negative_binomial_like '
         '_random_negative_binomial_like _random_normal_like _random_poisson_like _random_uniform_like reset_arrays',
-    'has no input': '_arange _eye _full _ones _zeros _random_exponential _random_gamma '
+    'has no input': '_linspace _arange _eye _full _ones _zeros _random_exponential _random_gamma '
         '_random_generalized_negative_binomial _random_negative_binomial _random_normal _random_poisson '
         '_random_randint _random_uniform',
     'draws, and by rule passes nothing to the parameters of the distribution': '_sample_exponential _sample_gamma '
@@ -42,6 +42,7 @@ _REASONS: dict[str, str] = {
         'preloaded_multi_sgd_update rmsprop_update rmspropalex_update sgd_mom_update sgd_update signsgd_update '
         'signum_update',
     'a number that steps of optimizers use; the releases have no derivative of it': 'multi_lars multi_sum_sq',
+    'counts elements': '_histogram',
     'moves a running average in place': '_advance_running',
     'for raw arrays only: recorded gradients compute the cells again': '_rnn_backward',
     'resizes images of bytes as well; the releases have no derivative of it': '_image_resize',

@@ -1,0 +1,31 @@
+"""Operators about ranges of numbers: evenly spaced ones, and how many elements lie in each part of a range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import MXNetError
+from ..op import Bool, Dtype, Float, Floats, Int, register
+
+
+@register('_linspace', inputs=(), params={'start': Float(), 'stop': Float(None, none=True), 'step': Float(1.0),
+                                          'repeat': Int(1), 'infer_range': Bool(False), 'num': Int(low=0),
+                                          'endpoint': Bool(True), 'dtype': Dtype('float32')}, source=True)
+def _linspace(xp: Any, start: float = 0.0, stop: Any = None, num: int = 0, endpoint: bool = True,
+              dtype: Any = 'float32', ctx: Any = None, **ignored: Any) -> Any:
+    """``num`` evenly spaced numbers from start to stop, which is one of them with endpoint."""
+    return xp.linspace(start, stop, num, endpoint=endpoint).astype(dtype)
+
+
+@register('_histogram', inputs=('data', 'bins'), mixed=True, num_outputs=2,
+          num_inputs=lambda params: 1 if params['bin_cnt'] is not None else 2,
+          params={'bin_cnt': Int(None, 'number of bins of equal width', none=True),
+                  'range': Floats((), 'where the first bin begins and the last one ends')})
+def _histogram(xp: Any, data: Any, bins: Any = None, bin_cnt: Any = None, range: Any = ()) -> tuple[Any, Any]:
+    """How many elements lie in each bin (int64), and the edges of the bins."""
+    if bin_cnt is not None:
+        if len(range) != 2:
+            raise MXNetError(f'Operator _histogram: expected the two ends of the range for {bin_cnt} bins, got {range}')
+        bins = xp.linspace(range[0], range[1], bin_cnt + 1)
+    counts, _ = xp.histogram(data.reshape(-1), bins)
+    return counts.astype('int64'), bins.astype(data.dtype, copy=False)
