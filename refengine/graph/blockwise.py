@@ -214,6 +214,14 @@ def _ufunc(step: Step, seen: Mapping[int, Any]) -> tuple[Any, str]:
 def elementwise(op: Any) -> bool:
     """Whether each element of the result depends on the elements of the operands at the same place only."""
     if isinstance(op, Operator):
-        return op.name in _NAMES and not op.kernels and len(op.injected - {'out'}) == 0
+        return op.name in _NAMES and not op.kernels
     return getattr(op, 'elementwise', False)
+
+
+def elementwise_step(step: Step) -> bool:
+    """The same for a step, whose parameters decide for LeakyReLU: some kinds draw, or have a vector of slopes."""
+    op = step.op
+    if isinstance(op, Operator) and op.name == 'LeakyReLU':
+        return step.params['act_type'] not in ('rrelu', 'prelu') and not op.kernels
+    return elementwise(op)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from .. import storage
 from ..op import Operator
-from .blockwise import Chain, elementwise
+from .blockwise import Chain, elementwise_step
 from .program import Program, Step
 
 LEAST = 4 << 20
 """Chains are made of arrays of at least this many bytes: below, whole arrays stay in a shared cache, and blocks of them
 are not faster."""
 
-_HUNGRY = frozenset({'erf', 'softsign', '_softrelu', 'rint', 'round'})
+_HUNGRY = frozenset({'erf', 'softsign', '_softrelu', 'rint', 'round', 'LeakyReLU'})
 """Operators with many temporary arrays of their own: they gain from blocks much earlier."""
 
 
@@ -83,7 +83,7 @@ def movable(steps: Sequence[Step], numbers: set[int]) -> bool:
 
 def _fits(step: Step, seen: Mapping[int, Any]) -> bool:
     """Whether a step can be part of a chain: elementwise, on large arrays of one shape and memory order."""
-    if not elementwise(step.op) or len(step.outputs) != 1 or None in step.inputs or not step.inputs:
+    if not elementwise_step(step) or len(step.outputs) != 1 or None in step.inputs or not step.inputs:
         return False
     like = seen[step.outputs[0]]
     if like.alias is not None or not like.dense or not like.own or like.nbytes < storage.LARGE:

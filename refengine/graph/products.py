@@ -16,7 +16,7 @@ from ..op import Operator
 from ..ops._channels import PART, Repeated
 from ..ops._nn import channels_last
 from ..ops.nn_batch_norm import running_affine
-from .blockwise import BLOCK, Chain, elementwise
+from .blockwise import BLOCK, Chain, elementwise_step
 from .fusion import movable
 from .program import Program, Step
 
@@ -103,7 +103,7 @@ def _normalises(step: Step, slot: int, product: Step, seen: Mapping[int, Any], i
 
 
 def _elementwise(step: Step, slot: int, seen: Mapping[int, Any]) -> bool:
-    if not elementwise(step.op) or len(step.outputs) != 1 or None in step.inputs or step.inputs.count(slot) != 1:
+    if not elementwise_step(step) or len(step.outputs) != 1 or None in step.inputs or step.inputs.count(slot) != 1:
         return False
     like, found = seen[slot], seen[step.outputs[0]]
     if not found.like(like) or found.alias is not None or not found.own:
