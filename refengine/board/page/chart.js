@@ -31,6 +31,7 @@ class Chart {
     const wide = this.card.classList.toggle("wide");
     this.grow.setAttribute("aria-pressed", wide);
     this.grow.textContent = wide ? "Reduce" : "Enlarge";
+    spread();
     this.draw();
   }
 

@@ -32,7 +32,18 @@ function showScalars() {
   });
   if (!sections.length) sections.push(el("p", {class: "nothing"}, wanted ? "No tag has this in its name." : shownRuns().length ? "The chosen runs have no scalars." : "Choose a run on the left."));
   arrange(place, sections);
+  spread();
   for (const chart of charts.values()) if (chart.near) load(chart);
+}
+
+/** Small groups stand beside each other: each is as many columns wide as it has charts. */
+function spread() {
+  const place = byId("groups"), columns = Math.max(1, Math.floor((place.clientWidth + 14) / 314));
+  place.style.setProperty("--columns", columns);
+  for (const group of groups.values()) {
+    const cards = [...group.lastChild.children];
+    group.style.setProperty("--span", cards.some((card) => card.classList.contains("wide")) ? columns : Math.min(columns, cards.length));
+  }
 }
 
 /** Have these children in this order, touching only what is out of place. */
@@ -86,6 +97,7 @@ function soon(chart) {
 }
 
 function startScalars() {
+  new ResizeObserver(spread).observe(byId("groups"));
   const again = () => { for (const chart of charts.values()) if (chart.near) soon(chart); };
   byId("tag-filter").addEventListener("input", showScalars);
   document.querySelectorAll("input[name=axis]").forEach((input) => input.addEventListener("change", () => {
