@@ -64,6 +64,27 @@ def test_savings() -> None:
     assert inference.saved >= 0.85
 
 
+@pytest.mark.parametrize(('name', 'inference', 'training'), [
+    ('resnet18_v1', 0.85, 0.65), ('resnet50_v1', 0.93, 0.7), ('vgg11', 0.75, 0.7), ('mobilenet1_0', 0.9, 0.65)])
+def test_savings_of_known_networks(name: str, inference: float, training: float) -> None:
+    net = getattr(mx.gluon.model_zoo.vision, name)()
+    symbol = net(mx.sym.var('data'))
+    for train, least in ((False, inference), (True, training)):
+        found = plan(symbol, {'data': (2, 3, 224, 224)}, train=train)
+        assert overlapping(found) == []
+        assert found.saved >= least
+        assert found.planned_bytes <= 1.02 * found.live_bytes
+
+
+def test_activations_and_normalisations_write_over_their_inputs() -> None:
+    x = mx.sym.Convolution(mx.sym.var('x'), num_filter=8, kernel=(3, 3), name='c')
+    x = mx.sym.Activation(mx.sym.BatchNorm(x, name='b'), act_type='relu')
+    found = plan(x, {'x': (1, 4, 18, 18)})
+    assert found.planned_bytes == 8 * 16 * 16 * 4 + 3 * 64       # and the statistics of the normalisation
+    trained = plan(x, {'x': (1, 4, 18, 18)}, train=True)
+    assert trained.in_place >= found.in_place - 1       # the way back needs what goes into the normalisation
+
+
 def test_the_plan_grows_with_the_batch() -> None:
     small, large = (plan(residual(), {'x': (n, 3, 16, 16)}, train=True).planned_bytes for n in (32, 64))
     assert 1.9 <= large / small <= 2.1
