@@ -28,24 +28,43 @@ INLINE = ''
 
 
 class Failure:
-    """One error that waits to be raised."""
+    """One error that waits to be raised.
 
-    __slots__ = ('delivered', 'error')
+    It is forgotten when it was raised: its traceback holds arrays, among them those that carry the failure, and memory
+    must not wait for the collector of cycles.
+    """
+
+    __slots__ = ('_identity', 'delivered', 'error')
 
     def __init__(self, error: Exception) -> None:
-        self.error = error
+        self.error: Exception | None = error
+        self._identity = id(error)
         self.delivered = False
         if _naive:
             raise error
         _pending.append(self)
 
+    def is_behind(self, error: BaseException) -> bool:
+        """Whether this living error is, or was, that of the failure."""
+        return self._identity == id(error)
+
+    def take(self) -> Exception | None:
+        """The error for who will raise it; None when somebody has taken it before."""
+        error, self.error = self.error, None
+        self.delivered = True
+        return error
+
     def deliver(self) -> None:
         """Raise the error, once."""
         if not self.delivered:
-            self.delivered = True
             with suppress(ValueError):      # another thread was faster
                 _pending.remove(self)
-            raise self.error
+            error = self.take()
+            if error is not None:
+                try:
+                    raise error
+                finally:
+                    del error
 
 
 _pending: list[Failure] = []
@@ -120,11 +139,15 @@ def waitall() -> None:
     drain()
     device.synchronize()
     if _pending:
-        first = _pending[0]
-        for failure in _pending:
-            failure.delivered = True
+        failures = _pending[:]
         _pending.clear()
-        raise first.error
+        errors = [failure.take() for failure in failures]
+        for error in errors:
+            if error is not None:
+                try:
+                    raise error
+                finally:
+                    del error, errors
 
 
 _bulk_size: int = env.get('MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN')

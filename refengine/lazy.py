@@ -116,7 +116,8 @@ def _signature(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], ct
     if where.is_gpu:
         return None, params, where
     values = [_read(a) for a in inputs]
-    signature = (op, tuple(params.items()), tuple((v.shape, v.dtype, type(a), a._ctx.is_gpu) for v, a in
+    # The body is part of it: mixed precision puts others in the place of those that were there.
+    signature = (op, op.forward, tuple(params.items()), tuple((v.shape, v.dtype, type(a), a._ctx.is_gpu) for v, a in
                                                   zip(values, inputs)), where, state.training, semantics.shape)
     try:
         hash(signature)
@@ -207,7 +208,7 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
     nodes, leaves, chain = tape._reachable(entries)
     leaves = [leaf for leaf in leaves if leaf.kind == tape.LEAF]
     given = head_grads or [None] * len(heads)
-    if not leaves or any(not _plain(n.op) or n.ctx.is_gpu for n in nodes) or any(
+    if not leaves or not _fit(heads, entries, nodes) or any(not _plain(n.op) or n.ctx.is_gpu for n in nodes) or any(
             g is not None and (g.shape != h.shape or g.dtype != h.dtype) for g, h in zip(given, heads)) or any(
             np.dtype(leaf.grad.dtype) != leaf.dtype for leaf in leaves):
         return False
@@ -242,6 +243,13 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
         _writes(task, _read(leaf.grad))
     queue.put(task)
     return True
+
+
+def _fit(heads: Sequence[Any], entries: Sequence[Any], nodes: Sequence[Any]) -> bool:
+    """Whether the gradient buffers of all variables have the shapes of the variables."""
+    pairs = [*zip(entries, heads), *itertools.chain.from_iterable(zip(node.parents, node.inputs) for node in nodes)]
+    return all(leaf.kind != tape.LEAF or leaf.grad.shape == variable.shape for leaf, variable in pairs
+               if leaf is not None)
 
 
 def _plain(op: Any) -> bool:
@@ -350,11 +358,11 @@ def install(cls: Any) -> None:
         function.__doc__ = cls.__dict__[function.__name__].__doc__
         setattr(cls, function.__name__, function)
     cls._data = property(raw, _write)
-    cls.shape = property(shape)
-    cls.dtype = property(lambda self: _read(self).dtype.type, doc=cls.__dict__['dtype'].__doc__)
-    cls.size = property(lambda self: _read(self).size, doc=cls.__dict__['size'].__doc__)
-    cls.ndim = property(lambda self: _read(self).ndim, doc=cls.__dict__['ndim'].__doc__)
-    cls.stride = property(stride, doc=cls.__dict__['stride'].__doc__)
+    for name, getter in (('shape', shape), ('dtype', lambda self: _read(self).dtype.type), ('stride', stride),
+                         ('size', lambda self: _read(self).size), ('ndim', lambda self: _read(self).ndim)):
+        made = property(getter, doc=cls.__dict__[name].__doc__)
+        made.__set_name__(cls, name)        # for the message of who tries to set it
+        setattr(cls, name, made)
     cls.__len__ = lambda self: _read(self).shape[0]
     tape.queued, tape.resolve = backward, resolve
 

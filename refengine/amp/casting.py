@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dispatch, ops  # noqa: F401 - ops registers the operators
+from .. import dispatch, engine, ops  # noqa: F401 - ops registers the operators
 from ..base import MXNetError
 from ..op import Operator, get, registry
 from . import lists
@@ -44,6 +44,7 @@ def install(target: str, low: Any = None, conditional: Any = None, float32: Any 
              lambda arrays, params, p=parameter, v=tuple(values): _FLOATS[1] if str(params.get(p)) in v else None)
     plan(None, lists.WIDEST, 'widest', _widest)
 
+    engine.drain()              # what was called before is not cast
     dispatch.load_kernels()     # those that come later would be put before the casts
     for op, choose in changes.values():
         _wrap(op, choose)

@@ -92,7 +92,7 @@ def _origin(raised: BaseException) -> watching.Event | None:
     for event in watching.current.events:
         for output in event.outputs:
             data = getattr(output, '_data', None)
-            if isinstance(data, FailedArray) and data.failure is not None and data.failure.error is raised:
+            if isinstance(data, FailedArray) and data.failure is not None and data.failure.is_behind(raised):
                 return event
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
@@ -90,3 +91,26 @@ def test_bulk_size():
     with engine.bulk(3):
         assert engine.set_bulk_size(3) == 3
     assert engine.set_bulk_size(previous) == previous
+
+
+def test_an_error_that_was_raised_keeps_no_array_alive():
+    """Not even until the collector of cycles comes: large arrays may be behind it."""
+    def living():
+        return sum(type(o) is nd.NDArray for o in gc.get_objects())
+
+    def attempt(wait):
+        x = failed()
+        y = x + nd.ones((2, 2))
+        with pytest.raises(MXNetError, match='scale'):
+            wait(y)
+
+    gc.disable()
+    try:
+        for wait in (lambda y: y.asnumpy(), lambda y: nd.waitall(), lambda y: y.wait_to_read()):
+            attempt(wait)
+            before = living()
+            for _ in range(3):
+                attempt(wait)
+            assert living() == before
+    finally:
+        gc.enable()

@@ -297,6 +297,41 @@ def test_shapes_do_not_depend_on_values(op):
         assert results[0] == results[1]
 
 
+def test_what_the_inline_engine_refuses_at_the_call_is_refused_at_the_call():
+    assert run('''
+        x = nd.ones((2, 3)); x * 2
+        def attempt():
+            with autograd.record():
+                y = x * 2
+            y.backward()
+        x.attach_grad(); attempt()
+        autograd.mark_variables([x], [nd.zeros((3, 2))], ['write'])
+        try:
+            attempt(); print('nothing')
+        except mx.MXNetError as error:
+            print('Incompatible attr in node' in str(error))
+        try:
+            x.shape = (3, 2); print('nothing')
+        except AttributeError as error:
+            print('shape' in str(error))
+    ''') == ['True', 'True']
+
+
+def test_mixed_precision_may_be_switched_on_late():
+    """What was learnt of a call before does not hold any more, and calls that are queued are not concerned."""
+    assert run('''
+        x, w = nd.ones((2, 3)), nd.ones((4, 3))
+        call = lambda: nd.FullyConnected(x, w, no_bias=True, num_hidden=4)
+        call(); call().wait_to_read()
+        gate = Gate(); gate.__enter__()
+        early = call()
+        import threading
+        threading.Timer(0.2, gate.open.set).start()
+        mx.contrib.amp.init(target_dtype='float16')
+        print(early.dtype.__name__, early.asnumpy().dtype, call().dtype.__name__, call().asnumpy().dtype)
+    ''') == ['float32 float32 float16 float16']
+
+
 # ---- the queue by itself -------------------------------------------------------------------------------------------
 
 def test_tasks_run_in_order_on_one_thread():
