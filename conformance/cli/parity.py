@@ -23,7 +23,7 @@ Exit codes: 0 all there, 1 something is missing or different, 2 wrong use, 3 no 
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="How to print the differences.")  # fmt: skip
 def command(name: str, engines_file: Path | None, spaces: tuple[str, ...], form: str) -> None:
-    """List each name of mx.nd, of its name spaces and of NDArray that the engine lacks or that has other parameters.
+    """List each name of mx.nd, mx.sym, gluon and their kin that the engine lacks or that has other parameters.
 
     What needs a library that no engine must have is left out; `docs/parity.md` names it.
     """

@@ -1,1 +1,1 @@
-"""The public functions of ``mx.nd``: which there are in MXNet 1.9.1, and which of them an engine has."""
+"""The public functions and classes of MXNet 1.9.1: which there are, and which of them an engine has."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.markdown import cell, table
-from conformance.parity.table import STATUSES, Exception_, Function, status_of
+from conformance.parity.table import OF_CLASSES, STATUSES, Exception_, Function, status_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
 
@@ -28,9 +28,11 @@ def page(functions: Mapping[str, Function], exceptions: Sequence[Exception_]) ->
         "<!-- Generated from conformance/parity by `python -m conformance.parity`; do not edit. -->",
         "# Parity with MXNet 1.9.1",
         "",
-        "Every public function of `mx.nd` and of its name spaces, and every method of `NDArray`, taken from the",
-        "package by introspection with the names and defaults of their parameters. `conform parity --engine NAME`",
-        "holds an engine against the list; the reference engine is held to it by a test.",
+        "Every public function of `mx.nd` and `mx.sym` and of their name spaces, every method of `NDArray` and",
+        "`Symbol`, and the classes, methods and functions of gluon, modules, metrics, initialisers, callbacks,",
+        "monitors, drawings, the profiler and `mx.rnn`, taken from the package by introspection with the names and",
+        "defaults of their parameters. `conform parity --engine NAME` holds an engine against the list; the reference",
+        "engine is held to it by a test.",
         "",
         *table(["Name space", "Functions", *STATUSES, "Covered"], rows),
         "",
@@ -42,11 +44,14 @@ def page(functions: Mapping[str, Function], exceptions: Sequence[Exception_]) ->
     ]
     for space, members in sorted(spaces.items()):
         lines += ["", f"## {space}", ""]
-        names = [f.name[len(space) + 1:] for f in members]
+        names = [f.name[len(space) + 1:] for f in members if f.kind not in OF_CLASSES]
         if space == "nd.op":
             lines.append(f"The {len(names)} operators of `nd`, under the same names.")
             continue
         lines.append(", ".join(f"`{n}`" + _mark(f"{space}.{n}", exceptions) for n in sorted(names)))
+        of_classes = len(members) - len(names)
+        if of_classes:
+            lines += ["", f"With {of_classes} methods and properties of the classes."]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""List the public functions of ``mx.nd`` and its name spaces in an engine: ``python introspect.py MODULE FILE``.
+"""List the public functions and classes of an engine: ``python introspect.py MODULE FILE``.
 
 Runs in the engine's own interpreter, so it keeps to Python 3.8 and the standard library. FILE becomes a JSON list of
 entries ``{"name", "kind", "parameters"}``. A parameter is ``[name, default]``; the default is text, with ``array`` for
@@ -10,6 +10,7 @@ import ctypes
 import importlib
 import inspect
 import json
+import os
 import re
 import sys
 import types
@@ -17,10 +18,20 @@ import warnings
 from typing import Any
 
 SPACES = ("nd", "nd.op", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "nd.sparse", "nd.utils")
-"""The name spaces; ``NDArray`` comes on top."""
+"""The name spaces of arrays; ``NDArray`` comes on top."""
+
+SYMBOLS = ("sym", "sym.contrib", "sym.linalg", "sym.random", "sym.image")
+"""Those of graphs."""
+
+LIBRARIES = ("gluon", "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.utils", "gluon.data", "gluon.contrib.nn",
+             "gluon.contrib.rnn", "gluon.contrib.cnn", "gluon.contrib.data", "gluon.contrib.estimator",
+             "gluon.model_zoo.vision", "mod", "model", "metric", "init", "callback", "monitor", "viz", "profiler",
+             "rnn")
+"""Packages of classes and functions; names that were imported into them from elsewhere do not count."""
 
 PREFIXES = {"nd": "", "nd.op": "", "nd.contrib": "_contrib_", "nd.linalg": "_linalg_", "nd.random": "_random_",
-            "nd.image": "_image_", "nd.sparse": "_sparse_"}
+            "nd.image": "_image_", "nd.sparse": "_sparse_", "sym": "", "sym.contrib": "_contrib_",
+            "sym.linalg": "_linalg_", "sym.random": "_random_", "sym.image": "_image_"}
 """What the operators behind the functions of a name space begin with."""
 
 ARRAY = "array"
@@ -34,10 +45,16 @@ def text_of(value):
     """A default value as text that two engines have in common."""
     if inspect.isclass(value):
         return value.__name__
+    if inspect.ismodule(value):
+        return value.__name__
     if type(value).__name__ == "_NullType":
         return "_Null"
     if isinstance(value, float):
         return number(value)
+    if type(value).__name__ == "Context":
+        return "None"           # the current one: whichever that is when the module is imported
+    if callable(value) or hasattr(value, "write") or (isinstance(value, str) and os.path.isabs(value)):
+        return UNSTATED         # depends on the machine
     if isinstance(value, (list, tuple)):
         return "(" + ", ".join(text_of(v) for v in value) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
@@ -46,7 +63,7 @@ def text_of(value):
 def number(value):
     """A number to seven digits: the release writes single precision with nine."""
     value = float("%.7g" % float(value))
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(value)
 
 
 def default_of(kind):
@@ -136,12 +153,12 @@ def signature_of(function, skip_self):
     return result
 
 
-def _own(value, package):
-    """Whether a value is a function of the package's arrays, not a helper that was imported into the module."""
+def _own(value, package, kind):
+    """Whether a value is a function of the package's arrays (or symbols), not a helper that was imported."""
     if not callable(value) or inspect.isclass(value) or inspect.ismodule(value):
         return False
     module = getattr(value, "__module__", None) or ""
-    return module == "ndarray" or module.startswith((package + ".ndarray", "ndarray."))
+    return module == kind or module.startswith((package + "." + kind, kind + "."))
 
 
 def _entry(name, function, space, operators):
@@ -153,19 +170,24 @@ def _entry(name, function, space, operators):
     return {"name": name, "kind": "function", "parameters": signature_of(function, False)}
 
 
+def _module(mx, space):
+    module = mx
+    for part in space.split("."):
+        module = getattr(module, part, None)
+    return module
+
+
 def functions(mx, package):
     """The public functions of all name spaces, by name."""
     operators = Operators(mx)
     found = {}
-    for space in SPACES:
-        module = mx
-        for part in space.split("."):
-            module = getattr(module, part)
+    for space in SPACES + SYMBOLS:
+        module = _module(mx, space)
         for short in dir(module):
             if short.startswith("_"):
                 continue
             value = getattr(module, short, None)
-            if _own(value, package):
+            if _own(value, package, "symbol" if space in SYMBOLS else "ndarray"):
                 name = space + "." + short
                 found[name] = _entry(name, value, space, operators)
     return found
@@ -193,10 +215,58 @@ def methods(mx):
     return found
 
 
+def libraries(mx, package):
+    """The classes and functions of the packages around arrays and graphs, by name.
+
+    Of a class of the release there are only the methods that it defines itself; an engine may inherit them.
+    """
+    release = package == "mxnet"
+    found = {}
+    for space in LIBRARIES + ("sym",):
+        module = _module(mx, space)
+        for short in dir(module):
+            value = getattr(module, short, None)
+            home = getattr(value, "__module__", None) or ""
+            if short.startswith("_") or not callable(value) or (release and not _within(home, module.__name__)):
+                continue
+            name = space + "." + short
+            if not inspect.isclass(value):
+                if space != "sym":
+                    found[name] = {"name": name, "kind": "library function", "parameters": signature_of(value, False)}
+                continue
+            start = value.__init__
+            own = start is not object.__init__ and (not release or "__init__" in vars(value))
+            taken = signature_of(start, True) if own else None
+            if release and taken and taken[0][0] == "handle":
+                taken = None                # of the C library: programs get such objects from functions
+            found[name] = {"name": name, "kind": "class", "parameters": taken}
+            for method in dir(value):
+                static = inspect.getattr_static(value, method)
+                if method.startswith("_") or method in ENGINE_CALLS or (release and method not in vars(value)):
+                    continue
+                key = name + "." + method
+                if isinstance(static, property):
+                    found[key] = {"name": key, "kind": "class property", "parameters": []}
+                elif callable(static) or isinstance(static, (staticmethod, classmethod)):
+                    bound = isinstance(static, (staticmethod, classmethod))
+                    found[key] = {"name": key, "kind": "class method",
+                                  "parameters": signature_of(getattr(value, method), not bound)}
+    return found
+
+
+def _within(home, package):
+    return home == package or home.startswith(package + ".")
+
+
+ENGINE_CALLS = ("hybrid_forward",)
+"""Methods that the engine calls, with parameters that are its own affair."""
+
+
 def survey(mx, package):
     """Everything public, by name."""
     found = functions(mx, package)
     found.update(methods(mx))
+    found.update(libraries(mx, package))
     return [found[name] for name in sorted(found)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -146,3 +147,60 @@ class HookHandle:
 
     def __exit__(self, *exc: Any) -> None:
         self.detach()
+
+
+# ---- files from elsewhere --------------------------------------------------------------------------------------
+
+def replace_file(src: str, dst: str) -> None:
+    """Put a file in the place of another one, in one step."""
+    os.replace(src, dst)
+
+
+def download(url: str, path: str | None = None, overwrite: bool = False, sha1_hash: str | None = None,
+             retries: int = 5, verify_ssl: bool = True) -> str:
+    """Fetch a file and return where it is: ``path``, or its own name inside the folder ``path``.
+
+    A file that is there already, and has the hash if one is given, is not fetched again. ValueError for an address
+    without a file name, UserWarning for every try that is repeated; then the error of the last try.
+    """
+    name = url.rsplit('/', 1)[-1]
+    if path is None or os.path.isdir(os.path.expanduser(path)):
+        if not name:
+            raise ValueError(f"Can't construct file-name from this URL. Please set the `path` option manually: {url}")
+        target = os.path.join(os.path.expanduser(path or '.'), name) if path is not None else name
+    else:
+        target = os.path.expanduser(path)
+    assert retries >= 0, f'Number of retries should be at least 0, currently it\'s {retries}'
+    if not verify_ssl:
+        warnings.warn('Unverified HTTPS request is being made (verify_ssl=False). Adding certificate verification is '
+                      'strongly advised.', stacklevel=2)
+    if not overwrite and os.path.exists(target) and (not sha1_hash or check_sha1(target, sha1_hash)):
+        return target
+    os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
+    for left in range(retries, -1, -1):
+        try:
+            _fetch(url, target, sha1_hash, verify_ssl)
+            return target
+        except OSError as error:
+            if not left:
+                raise
+            warnings.warn(f'download failed due to {error!r}, retrying, {left} attempts left', stacklevel=2)
+    return target
+
+
+def _fetch(url: str, target: str, sha1_hash: str | None, verify_ssl: bool) -> None:
+    import ssl
+    import urllib.request
+    context = None if verify_ssl else ssl._create_unverified_context()
+    temporary = f'{target}.{os.getpid()}.tmp'
+    try:
+        with urllib.request.urlopen(url, context=context, timeout=60) as source, open(temporary, 'wb') as file:
+            while piece := source.read(1 << 20):
+                file.write(piece)
+        if sha1_hash and not check_sha1(temporary, sha1_hash):
+            raise OSError(f'File {target} is downloaded but the content hash does not match. The repo may be outdated '
+                          f'or download may be incomplete: expected {sha1_hash}')
+        replace_file(temporary, target)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)

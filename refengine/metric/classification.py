@@ -184,8 +184,24 @@ class PCC(EvalMetric):
             self._local, self._global = _padded_sum(self._local, batch), _padded_sum(self._global, batch)
             self.num_inst += 1
             self.global_num_inst += 1
-        self.sum_metric = self._coefficient(self._local) * self.num_inst
-        self.global_sum_metric = self._coefficient(self._global) * self.global_num_inst
+
+    @property
+    def sum_metric(self) -> float:
+        """The coefficient of what came since the last local reset, times the number of batches."""
+        return self._coefficient(self._local) * self.num_inst if self.num_inst else 0.0
+
+    @sum_metric.setter
+    def sum_metric(self, value: float) -> None:
+        """It follows from the matrix."""
+
+    @property
+    def global_sum_metric(self) -> float:
+        """The coefficient of everything, times the number of batches."""
+        return self._coefficient(self._global) * self.global_num_inst if self.global_num_inst else 0.0
+
+    @global_sum_metric.setter
+    def global_sum_metric(self, value: float) -> None:
+        """It follows from the matrix."""
 
     @staticmethod
     def _coefficient(matrix: numpy.ndarray) -> float:

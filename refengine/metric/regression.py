@@ -92,6 +92,10 @@ class PearsonCorrelation(EvalMetric):
             self.num_inst += 1
             self.global_num_inst += 1
 
+    def reset_micro(self) -> None:
+        """Forget the sums over elements since the last local reset."""
+        self._moments = numpy.zeros(6)
+
     @staticmethod
     def _correlation(moments: numpy.ndarray) -> float:
         n, x, y, xx, yy, xy = moments

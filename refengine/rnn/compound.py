@@ -148,12 +148,12 @@ class ModifierCell(BaseRNNCell):
         """Those of the cell below."""
         return self.base_cell.state_info
 
-    def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> list[Any]:
-        """Those of the cell below."""
+    def begin_state(self, init_sym: Callable[..., Any] = sym.zeros, **kwargs: Any) -> list[Any]:
+        """Those of the cell below; the function may also be given as ``func``, as to other cells."""
         assert not self._modified, 'a modified cell can only be used through the cell that modifies it'
         self.base_cell._modified = False
         try:
-            return self.base_cell.begin_state(func=func, **kwargs)
+            return self.base_cell.begin_state(**{'func': init_sym, **kwargs})
         finally:
             self.base_cell._modified = True
 

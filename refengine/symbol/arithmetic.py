@@ -90,9 +90,9 @@ def _transpose(self: Symbol, *axes: Any, **kwargs: Any) -> Symbol:
     return functions.make(registry['transpose'], 'transpose')(self, **kwargs)
 
 
-def _astype(self: Symbol, dtype: Any, **kwargs: Any) -> Symbol:
+def _astype(self: Symbol, *args: Any, **kwargs: Any) -> Symbol:
     """The symbol with another element type."""
-    return functions.make(registry['cast'], 'cast')(self, dtype=dtype)
+    return functions.make(registry['cast'], 'cast')(self, *args, **kwargs)
 
 
 def _expand_dims(self: Symbol, axis: Any, inplace: bool = False, **kwargs: Any) -> Symbol:

@@ -21,8 +21,7 @@ DTYPE_NUMBERS = {'float32': 0, 'float64': 1, 'float16': 2, 'uint8': 3, 'int32': 
 
 
 def var(name: str, attr: Mapping[str, str] | None = None, shape: Any = None, lr_mult: Any = None, wd_mult: Any = None,
-        dtype: Any = None, init: Any = None, stype: str | None = None, profiler_scope: Any = None,
-        **kwargs: str) -> Symbol:
+        dtype: Any = None, init: Any = None, stype: str | None = None, **kwargs: str) -> Symbol:
     """A variable: an input of a graph (rule GRAPH-SYM-009).
 
     Shape, dtype, multipliers and initialiser become attributes that binding and Modules look at. Further keywords must

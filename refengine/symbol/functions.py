@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..base import MXNetError
+from ..base import MXNetError, _Null
 from ..ndarray.functions import document
 from ..ndarray.functions import signature as _signature
 from ..op import Operator
@@ -25,7 +25,8 @@ def make(op: Operator, name: str) -> Callable[..., Any]:
     function.__qualname__ = name
     function.__module__ = 'refengine.symbol'
     function.__doc__ = document(op)
-    function.__signature__ = _signature(op)      # type: ignore[attr-defined]
+    if op.name != 'Custom':
+        function.__signature__ = _signature(op)      # type: ignore[attr-defined]
     return function
 
 
@@ -75,9 +76,9 @@ def _variadic(op: Operator, hint: str) -> Callable[..., Any]:
 
 
 def _custom(op: Operator) -> Callable[..., Any]:
-    def function(*args: Any, name: str | None = None, attr: Any = None, out: Any = None, op_type: Any = None,
+    def function(*args: Any, op_type: Any = _Null, name: str | None = None, attr: Any = None, out: Any = None,
                  **kwargs: Any) -> Symbol:
-        if op_type is None:
+        if op_type is None or op_type is _Null:
             raise MXNetError('Required argument `op_type` is missing.')
         for value in args:
             if not isinstance(value, Symbol):

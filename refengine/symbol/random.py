@@ -71,7 +71,7 @@ def randint(low: int, high: int, shape: Any = _Null, dtype: Any = _Null, **kwarg
     return _draw('randint', {'low': low, 'high': high}, shape, dtype, kwargs)
 
 
-def multinomial(data: Symbol, shape: Any = _Null, get_prob: bool = False, dtype: Any = 'int32',
+def multinomial(data: Symbol, shape: Any = _Null, get_prob: bool = True, dtype: Any = 'int32',
                 **kwargs: Any) -> Symbol:
     """Positions drawn with the probabilities of the last axis."""
     return call(registry['_sample_multinomial'], '_sample_multinomial', [data],

@@ -106,9 +106,17 @@ class ModulatedDeformableConvolution(DeformableConvolution):
     def _alias(self) -> str:
         return 'modulated_deformable_conv'
 
-    def __init__(self, channels: int, *args: Any, op_name: str = 'ModulatedDeformableConvolution',
-                 **kwargs: Any) -> None:
-        super().__init__(channels, *args, op_name=op_name, **kwargs)
+    def __init__(self, channels: int, kernel_size: Any = (1, 1), strides: Any = (1, 1), padding: Any = (0, 0),
+                 dilation: Any = (1, 1), groups: int = 1, num_deformable_group: int = 1, layout: str = 'NCHW',
+                 use_bias: bool = True, in_channels: int = 0, activation: str | None = None,
+                 weight_initializer: Any = None, bias_initializer: Any = 'zeros',
+                 offset_weight_initializer: Any = 'zeros', offset_bias_initializer: Any = 'zeros',
+                 offset_use_bias: bool = True, op_name: str = 'ModulatedDeformableConvolution', adj: Any = None,
+                 prefix: str | None = None, params: Any = None) -> None:
+        super().__init__(channels, kernel_size, strides, padding, dilation, groups, num_deformable_group, layout,
+                         use_bias, in_channels, activation, weight_initializer, bias_initializer,
+                         offset_weight_initializer, offset_bias_initializer, offset_use_bias, op_name, adj, prefix,
+                         params)
 
     def hybrid_forward(self, F: Any, x: Any, offset_weight: Any, deformable_conv_weight: Any,  # type: ignore[override]
                        offset_bias: Any = None, deformable_conv_bias: Any = None) -> Any:

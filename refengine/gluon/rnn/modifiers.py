@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ... import ndarray as nd
@@ -72,8 +71,11 @@ class ModifierCell(HybridRecurrentCell):
         """The states of the base cell."""
         return self.base_cell.state_info(batch_size)
 
-    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any) -> list[Any]:
-        """First states of the base cell."""
+    def begin_state(self, func: Any = nd.zeros, **kwargs: Any) -> list[Any]:
+        """First states of the base cell; ``batch_size`` is a keyword, or comes first as in other cells."""
+        if isinstance(func, int):
+            kwargs['batch_size'], func = func, kwargs.pop('func', nd.zeros)
+        batch_size = kwargs.pop('batch_size', 0)
         self._require_unmodified()
         self.base_cell._modified = False
         try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,3 +112,35 @@ def test_hook_handle():
         handle.attach(hooks, len)
     handle.detach()
     assert not hooks
+
+
+class TestDownload:
+    def test_a_file_is_fetched_once(self, tmp_path):
+        source = tmp_path / 'source.txt'
+        source.write_text('first')
+        (tmp_path / 'folder').mkdir()
+        folder = str(tmp_path / 'folder')
+        path = utils.download(source.as_uri(), folder)
+        assert path == os.path.join(folder, 'source.txt')
+        source.write_text('second')
+        digest = hashlib.sha1(b'second').hexdigest()
+        utils.download(source.as_uri(), path)
+        assert Path(path).read_text() == 'first'
+        utils.download(source.as_uri(), path, sha1_hash=digest)
+        assert Path(path).read_text() == 'second'
+        source.write_text('third')
+        assert Path(utils.download(source.as_uri(), path, overwrite=True)).read_text() == 'third'
+        assert os.listdir(folder) == ['source.txt']
+
+    def test_what_cannot_be_had(self, tmp_path):
+        missing, target = (tmp_path / 'missing').as_uri(), tmp_path / 'target'
+        with pytest.warns(UserWarning, match='retrying, 1 attempts left'), pytest.raises(OSError, match='missing'):
+            utils.download(missing, str(target), retries=1)
+        (tmp_path / 'there').write_text('x')
+        with pytest.raises(OSError, match='content hash does not match'):
+            utils.download((tmp_path / 'there').as_uri(), str(target), sha1_hash='0' * 40, retries=0)
+        assert not target.exists()
+        with pytest.raises(ValueError, match="Can't construct file-name"):
+            utils.download('file:///', None)
+        with pytest.raises(AssertionError, match='at least 0'):
+            utils.download(missing, str(target), retries=-1)

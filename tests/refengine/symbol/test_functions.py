@@ -62,3 +62,22 @@ def test_draws_like_an_array() -> None:
     (lambda: S.Group([x], create_fn=S.Symbol), (2, 3, 1))])
 def test_methods(made: Any, shape: Any) -> None:
     assert made().infer_shape(x=(2, 3, 1))[1] == [shape]
+
+
+@pytest.mark.parametrize('rescale', [0.5, S.var('scale')])
+def test_adamw(rescale: Any) -> None:
+    names = ('weight', 'grad', 'mean', 'var')
+    graph = S.contrib.adamw_update(*(S.var(name) for name in names), rescale, lr=0.1, eta=1.0, wd=0.1)
+    arrays = {name: mx.nd.array([1.0, 2.0]) for name in names}
+    assert graph.list_auxiliary_states() == ['mean', 'var']
+    expected = mx.nd.contrib.adamw_update(*(array.copy() for array in arrays.values()), 0.5, 0.1, 1.0, wd=0.1)
+    given = {name: arrays[name] for name in ('weight', 'grad')}
+    if isinstance(rescale, S.Symbol):
+        given['scale'] = mx.nd.array([0.5])
+    executor = graph.bind(mx.cpu(), given, grad_req='null', aux_states={name: arrays[name] for name in ('mean', 'var')})
+    np.testing.assert_array_equal(executor.forward()[0].asnumpy(), expected.asnumpy())
+
+
+def test_gradients_are_no_functions() -> None:
+    with pytest.raises(mx.MXNetError, match='Not enough argument'):
+        S.contrib.backward_quadratic()
