@@ -115,6 +115,21 @@ def read_run(text: str) -> MemoryRun:
     return MemoryRun(records, engines, machine)
 
 
+def joined(runs: Sequence[MemoryRun]) -> MemoryRun:
+    """Several runs on one kind of machine as one, model by model; of two records of the same, the later counts.
+
+    NoMemoryRun for runs on different kinds of machines.
+    """
+    machines = {run.machine for run in runs}
+    if len(machines) != 1:
+        raise NoMemoryRun(f"expected runs on one kind of machine, got {', '.join(sorted(machines))}")
+    engines = {entry["name"]: entry for run in runs for entry in run.engines}
+    records = {(r.model, r.mode, r.engine): r for run in runs for r in run.records}
+    models, names = list(MODELS), list(engines)
+    order = sorted(records, key=lambda key: (models.index(key[0]), MODES.index(key[1]), names.index(key[2])))
+    return MemoryRun(tuple(records[key] for key in order), tuple(engines.values()), machines.pop())
+
+
 def choose(patterns: Sequence[str], quick: bool, batch: int | None) -> dict[str, int]:
     """Model -> batch, for the models whose names match a pattern (all without one); ``quick`` leaves the small ones."""
     from fnmatch import fnmatchcase

@@ -42,7 +42,8 @@ Parameters, inputs, gradients of parameters and the scratch memory inside an ope
   it stands.
 
 **Measured.** Each number comes from a fresh process with one compute thread, which imports the engine, builds and
-initialises the network and its batch, gives free memory back, and notes its resident memory. Then it runs the network,
+initialises the network and its batch, gives free memory back, and notes its resident memory, less what the engine's
+pool says it still keeps free (`memory_pool_info`; MXNet 1.9.1 has no pool on the CPU). Then it runs the network,
 hybridized with `static_alloc` and `static_shape`, for four steps, and waits for the result of each.
 
 - *peak*: the most resident memory (`VmHWM` of Linux, its mark reset before the first step) in all four steps, above

@@ -14,7 +14,7 @@ from conformance.engine import Engine
 from conformance.engines.provision import interpreter_for
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
-from perfsuite.memory import ASKED, MODES, MemoryRun, NoMemoryRun, Subject, choose, measure, read_run
+from perfsuite.memory import ASKED, MODES, MemoryRun, NoMemoryRun, Subject, choose, joined, measure, read_run
 from perfsuite.memory_models import MODELS
 from perfsuite.memory_page import faults, markdown, print_tables
 from perfsuite.memory_picture import svg
@@ -35,22 +35,22 @@ from reports.files import write_atomically
               help="How to print it.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here instead of to stdout.")
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Write bars as SVG here as well.")
-@click.option("--from", "earlier", type=click.Path(path_type=Path, dir_okay=False, exists=True),
-              help="Show the results of this JSON file; measure nothing.")
+@click.option("--from", "earlier", multiple=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="Show the results of this JSON file, measure nothing; repeatable, they are joined.")
 def command(
     engines: str, patterns: tuple[str, ...], quick: bool, batch: int | None, limit: float, form: str,
-    output: Path | None, picture: Path | None, earlier: Path | None,
+    output: Path | None, picture: Path | None, earlier: tuple[Path, ...],
 ) -> None:
     """Print bytes without reuse, planned, and the measured peak of networks.
 
     For inference and for a training step; each number comes from a process of its own. What cannot be told is a row
     with its reason; a failure also ends the command with status 1.
     """
-    if earlier is not None:
+    if earlier:
         try:
-            run = read_run(earlier.read_text(encoding="utf-8"))
+            run = joined([read_run(path.read_text(encoding="utf-8")) for path in earlier])
         except NoMemoryRun as error:
-            raise UsageFault(f"{earlier}: {error}") from error
+            raise UsageFault(f"{', '.join(map(str, earlier))}: {error}") from error
     else:
         chosen = choose(patterns, quick, batch)
         if not chosen:
