@@ -17,6 +17,7 @@ from perfsuite.memory import (
     Subject,
     ask,
     choose,
+    joined,
     measure,
     mebibytes,
     read_run,
@@ -104,6 +105,21 @@ def test_a_run_is_read_back_as_it_was_written() -> None:
     run = MemoryRun((MemoryRecord("e", "mlp", "training", 4, 100, 80, 40, "x", reasons={"peak": "no"}),),
                     ({"name": "e", "version": "1", "python": "3", "numpy": "2"},))
     assert read_run(run.as_json()) == run
+
+
+def test_runs_are_joined_by_model_and_the_later_counts() -> None:
+    def run(engine: str, *records: MemoryRecord, machine: str = "Linux") -> MemoryRun:
+        return MemoryRun(records, ({"name": engine, "version": "1", "python": "3", "numpy": "2"},), machine)
+
+    a = run("a", MemoryRecord("a", "lenet", "training", 1, 5), MemoryRecord("a", "mlp", "training", 1, 6))
+    b = run("b", MemoryRecord("b", "mlp", "training", 1, 7))
+    again = run("a", MemoryRecord("a", "mlp", "training", 1, 8))
+    both = joined([a, b, again])
+    assert [(r.model, r.engine, r.no_reuse) for r in both.records] == [
+        ("mlp", "a", 8), ("mlp", "b", 7), ("lenet", "a", 5)]
+    assert [entry["name"] for entry in both.engines] == ["a", "b"]
+    with pytest.raises(NoMemoryRun, match="one kind of machine"):
+        joined([a, run("b", machine="Darwin")])
 
 
 @pytest.mark.parametrize("text", [
