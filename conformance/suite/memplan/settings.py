@@ -1,6 +1,7 @@
 """MEMPLAN-SET: switches of memory optimisation, and a limit for the pool."""
 
 import contextlib
+import gc
 import itertools
 
 import numpy as np
@@ -138,6 +139,7 @@ def limit_below_what_is_used(mx, check):
         total = _total(mx)
         kept = [mx.nd.ones((1000, 1000)) * i for i in range(3)]
         mx.nd.waitall()
+        gc.collect()    # what errors of earlier cases hold must not be freed between the limit and the refusal
         limit = mx.memory_pool_info("cpu")["in_use"] - MEGA
         mx.set_memory_pool_size("cpu", limit / total)
 
