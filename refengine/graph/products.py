@@ -139,6 +139,7 @@ class Product:
         self._fold = fold and norm is not None
         self._folded: tuple[list[Any], Any, Any] | None = None
         self._fixed_gamma = norm is not None and bool(norm.params['fix_gamma'])
+        self._groups = step.params['num_group'] if self._convolves else 1
         self._last = self._convolves and (step.params['layout'] or '')[-1:] == 'C'
         self.inputs = [*step.inputs, *([] if norm is None else norm.inputs[1:])]
         self._states = len(self.inputs)
@@ -220,13 +221,20 @@ class Product:
             factor, shift = running_affine(xp, *states, self._norm.params['eps'])
             weight = operands[1]
             scaled = weight * factor.reshape(-1, *(1,) * (weight.ndim - 1))
-            if self._convolves and not self._last:      # in the order in which blocks of windows meet it
-                order = channels_last(weight.ndim)
-                back = [order.index(axis) for axis in range(weight.ndim)]
-                scaled = storage.rowmajor(scaled.transpose(order)).transpose(back)
+            order = self._order(weight.ndim)
+            back = [order.index(axis) for axis in range(weight.ndim)]
+            scaled = storage.rowmajor(scaled.transpose(order)).transpose(back)
             bias = shift if len(operands) == 2 else operands[2] * factor + shift
             self._folded = folded = ([a.copy() for a in given], scaled, bias)
         return [operands[0], folded[1], folded[2]]
+
+
+    def _order(self, ndim: int) -> tuple[int, ...]:
+        """The axes of a weight in the order in which products are fastest: the outputs last where that can be."""
+        if not self._convolves:
+            return (1, 0)
+        order = tuple(range(ndim)) if self._last else channels_last(ndim)
+        return order if self._groups > 1 else (*order[1:], order[0])
 
 
 def _affine(xp: Any, factor: Any, shift: Any, most: int) -> Callable[[slice, Any], None]:

@@ -96,9 +96,13 @@ def _blocks(count: int, rows: int, per_row: int) -> Iterator[tuple[slice, slice]
 
 
 class _Windows:
-    """The matrix of windows of channels-last data, block by block."""
+    """The matrix of windows of channels-last data, block by block.
 
-    def __init__(self, xp: Any, x: Any, geometry: Geometry) -> None:
+    The elements of a row are in the order (kernel, channel), or with ``by_channel`` (channel, kernel), which takes more
+    time but is the order of a weight as it comes.
+    """
+
+    def __init__(self, xp: Any, x: Any, geometry: Geometry, by_channel: bool = False) -> None:
         self.xp, self.geometry = xp, geometry
         padded = _pad(xp, x, geometry, 1)
         spatial = padded.strides[1:-1]
@@ -106,6 +110,9 @@ class _Windows:
             padded, (padded.shape[0], *geometry.out, *geometry.kernel, padded.shape[-1]),
             (padded.strides[0], *(s * n for s, n in zip(geometry.stride, spatial)),
              *(d * n for d, n in zip(geometry.dilate, spatial)), padded.strides[-1]))
+        if by_channel:
+            lead = 1 + len(geometry.out)
+            self.view = self.view.transpose((*range(lead), self.view.ndim - 1, *range(lead, self.view.ndim - 1)))
         self.columns = prod(geometry.kernel) * padded.shape[-1]
         self.buffer = None
 
@@ -161,9 +168,12 @@ def _windows(xp: Any, x: Any, geometry: Geometry) -> Any:
 
 
 def _matrix(xp: Any, weight: Any) -> Any:
-    """The weight (outputs, inputs, kernel…) as a row-major matrix (outputs, kernel · inputs)."""
+    """The weight (outputs, inputs, kernel…) as a matrix (outputs, kernel · inputs), row-major or column-major."""
     last = _last(weight)
     if not last.flags.c_contiguous:
+        turned = last.transpose((*range(1, last.ndim), 0))
+        if turned.flags.c_contiguous:
+            return turned.reshape(-1, weight.shape[0]).T
         copy = empty(xp, last.shape, last.dtype)          # the page faults of a fresh copy would cost more than it
         copy[...] = last
         last = copy
@@ -218,11 +228,17 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
         return out
     step_in, step_out = x.shape[1] // groups, outputs // groups
     repeated = None if bias is None else Repeated(xp, bias, rows.size)
+    # With few pixels the windows are smaller than the weight: it is they that are brought into its order then.
+    by_channel = (groups == 1 and 2 * rows.shape[0] <= outputs and x.shape[1] > FEW and weight.flags.c_contiguous
+                  and not geometry.pointwise)
     for group in range(groups):
         part = x if groups == 1 else x[:, group * step_in:(group + 1) * step_in]
         columns = slice(group * step_out, (group + 1) * step_out)
-        matrix = _matrix(xp, weight[columns]).T
-        for pixels, windows in _windows(xp, part, geometry).blocks():
+        if by_channel:
+            matrix, source = weight.reshape(outputs, -1).T, _Windows(xp, _last(x), geometry, True)
+        else:
+            matrix, source = _matrix(xp, weight[columns]).T, _windows(xp, part, geometry)
+        for pixels, windows in source.blocks():
             target = rows[pixels, columns]
             if groups == 1:
                 xp.dot(windows, matrix, out=target)
