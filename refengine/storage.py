@@ -56,6 +56,8 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return np.empty(shape, dtype)
     rounded = _round(size)
     with _lock:
+        if _ceiling is not None and _leased + rounded > _ceiling:
+            _make_room(rounded)
         owner = _free.take(rounded)
         if owner is None and _ceiling is not None and _leased + _free.kept + rounded > _ceiling:
             _make_room(rounded)

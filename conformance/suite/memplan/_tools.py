@@ -9,7 +9,7 @@ import json
 #: that ``make()`` gives, beyond what it took before ``make()``: parameters, inputs and what the engine keeps included.
 #: The work runs twice before, so that what an engine builds at first does not count.
 MEASURE = """
-import gc, json, os, time
+import contextlib, gc, json, os, time
 import numpy as np
 from conformance.suite import kit
 
@@ -44,18 +44,24 @@ def most(make):
         mx.nd.waitall()
     return memory("VmHWM") - before
 
-def sized(make, **settings):
-    "The same with environment variables set."
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
+@contextlib.contextmanager
+def settings(**variables):
+    "Environment variables for a block."
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
-        return most(make)
+        yield
     finally:
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+def sized(make, **variables):
+    "What most() says with environment variables set."
+    with settings(**variables):
+        return most(make)
 
 def chain(layers, batch=32768, train=False, activation="relu", width=32, **flags):
     "Equal layers; each makes results of batch x width numbers, 4 MiB unless told otherwise."
