@@ -23,10 +23,10 @@ SPACES = ("nd", "nd.op", "nd.contrib", "nd.linalg", "nd.random", "nd.image", "nd
 SYMBOLS = ("sym", "sym.contrib", "sym.linalg", "sym.random", "sym.image")
 """Those of graphs."""
 
-LIBRARIES = ("gluon", "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.utils", "gluon.data", "gluon.contrib.nn",
-             "gluon.contrib.rnn", "gluon.contrib.cnn", "gluon.contrib.data", "gluon.contrib.estimator",
-             "gluon.model_zoo.vision", "mod", "model", "metric", "init", "callback", "monitor", "viz", "profiler",
-             "rnn")
+LIBRARIES = ("gluon", "gluon.nn", "gluon.rnn", "gluon.loss", "gluon.utils", "gluon.data", "gluon.data.vision",
+             "gluon.data.vision.transforms", "gluon.contrib.nn", "gluon.contrib.rnn", "gluon.contrib.cnn",
+             "gluon.contrib.data", "gluon.contrib.estimator", "gluon.model_zoo.vision", "mod", "model", "metric",
+             "init", "callback", "monitor", "viz", "profiler", "rnn", "recordio")
 """Packages of classes and functions; names that were imported into them from elsewhere do not count."""
 
 PREFIXES = {"nd": "", "nd.op": "", "nd.contrib": "_contrib_", "nd.linalg": "_linalg_", "nd.random": "_random_",

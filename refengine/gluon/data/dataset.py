@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from ... import ndarray as nd
+from ...recordio import MXIndexedRecordIO
 from .sampler import Sampler
 
 
@@ -135,3 +137,18 @@ class _SampledDataset(Dataset):
 
     def __getitem__(self, idx: int) -> Any:
         return self._dataset[self._indices[idx]]
+
+
+class RecordFileDataset(Dataset):
+    """The records of an indexed record file: ``NAME.rec`` beside ``NAME.idx``; samples are bytes."""
+
+    def __init__(self, filename: str) -> None:
+        self.idx_file = os.path.splitext(filename)[0] + '.idx'
+        self.filename = filename
+        self._record = MXIndexedRecordIO(self.idx_file, self.filename, 'r')
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._record.read_idx(self._record.keys[idx])
+
+    def __len__(self) -> int:
+        return len(self._record.keys)
