@@ -47,11 +47,12 @@ class Seen:
         return (self.shape == other.shape and self.dtype == other.dtype and self.order == other.order
                 and self.dense and other.dense)
 
-    def empty(self) -> Any:
-        """A new array for such a value."""
+    def empty(self, count: int | None = None) -> Any:
+        """A new array for such a value; ``count`` is another length of the first axis."""
+        shape = self.shape if count is None else (count, *self.shape[1:])
         if self.order is None:
-            return storage.empty(self.shape, self.dtype)
-        base = storage.empty(tuple(self.shape[axis] for axis in self.order), self.dtype)
+            return storage.empty(shape, self.dtype)
+        base = storage.empty(tuple(shape[axis] for axis in self.order), self.dtype)
         return base.transpose([self.order.index(axis) for axis in range(len(self.order))])
 
     def view(self, block: Any, offset: int) -> Any:

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import env
 from ..op import Operator
 from . import mirror as mirroring
+from .blockwise import elementwise_step
 from .builder import Builder, reachable, walk_back
 from .inference import infer_shapes, outputs
 from .places import one_after_another, overwritable, place, size_of
 from .primitives import PAIRS, ZEROS
+from .products import parts, pools
 from .program import Program, Step, build
 from .types import infer_types
 
@@ -88,7 +91,8 @@ def plan(graph: Any, shapes: Mapping[str, Sequence[int]], dtypes: Mapping[str, A
         names = [n.name for n in variables]
         chosen = [n for n in names if n not in shapes] if wanted is None else list(wanted)
         program = with_backward(program, described, [names.index(name) for name in chosen], mirror)
-    return of_program(program, described, share=share, in_place=in_place)
+    return of_program(program, described, share=share, in_place=in_place,
+                      in_parts=not train and bool(env.get('MXNET_USE_FUSION')))
 
 
 def with_backward(program: Program, described: dict[int, tuple[tuple[int, ...], Any]],
@@ -139,8 +143,11 @@ def _refuse(step: Step, ograds: Any) -> Any:
 
 
 def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], Any]], *, share: bool = True,
-               in_place: bool = True) -> MemoryPlan:
-    """The plan of a program whose slots have the described shapes and dtypes."""
+               in_place: bool = True, in_parts: bool = False) -> MemoryPlan:
+    """The plan of a program whose slots have the described shapes and dtypes.
+
+    With ``in_parts``, convolutions that only a Pooling needs are there for some images at a time.
+    """
     outside = {*program.inputs, *program.constants}
     heads = set(program.heads)
     last = program.last_reads()
@@ -162,6 +169,8 @@ def of_program(program: Program, described: Mapping[int, tuple[tuple[int, ...], 
             else:
                 root[slot] = slot
                 spans[slot] = [number, until]
+    if in_place and in_parts:
+        _in_parts(program, described, root, spans, sizes)
     result.spans = {slot: (first, until) for slot, (first, until) in spans.items()}
     result.live_bytes = _most_live(result.spans, sizes, end)
     placed = place(result.spans, sizes) if share else one_after_another(result.spans, sizes)
@@ -184,6 +193,37 @@ def _overwritten(step: Step, number: int, described: Mapping[int, tuple[tuple[in
                                                        (view and prod(shape) == prod(target[0]))):
             return slot
     return None
+
+
+def _in_parts(program: Program, described: Mapping[int, tuple[tuple[int, ...], Any]], root: Mapping[int, int],
+              spans: Mapping[int, list[int]], sizes: dict[int, int]) -> None:
+    """Make room for some images only where Pooling follows a convolution, and keep what it reads until then."""
+    readers: dict[int, list[int]] = {}
+    for number, step in enumerate(program.steps):
+        for slot in step.inputs:
+            if slot is not None:
+                readers.setdefault(slot, []).append(number)
+    heads = set(program.heads)
+    for step in program.steps:
+        slot = step.outputs[0]
+        if not isinstance(step.op, Operator) or step.op.name != 'Convolution' or slot not in root:
+            continue
+        images = parts(step, described[step.inputs[0]][0], described[slot][0])      # type: ignore[index]
+        read = list(step.inputs)
+        while images and slot not in heads and len(readers.get(slot, ())) == 1 and root.get(slot) == step.outputs[0]:
+            after = program.steps[readers[slot][0]]
+            if pools(after, step):
+                shape, dtype = described[step.outputs[0]]
+                sizes[step.outputs[0]] = size_of((images, *shape[1:]), dtype)
+                for operand in read:
+                    if operand in root:
+                        span = spans[root[operand]]
+                        span[1] = max(span[1], readers[slot][0])
+                break
+            if not (elementwise_step(after) or after.op.name == 'BatchNorm') or after.inputs.count(slot) != 1:
+                break
+            read += after.inputs
+            slot = after.outputs[0]
 
 
 def _most_live(spans: Mapping[int, tuple[int, int]], sizes: Mapping[int, int], end: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import storage
 from ..op import Operator
+from ..ops import _conv
 from ..ops._channels import PART, Repeated
 from ..ops._nn import channels_last
 from ..ops.nn_batch_norm import running_affine
@@ -62,9 +63,16 @@ def absorb(program: Program, seen: Mapping[int, Any], kept: Collection[int], bin
                 break
             members.add(following)
             at = step_after.outputs[0]
+        pool = None
+        following = follower(at)
+        if following is not None and following not in gone and pools(steps[following], step) and movable(
+                steps, members | {following}) and _parts(step, seen) and seen[steps[following].outputs[0]].own:
+            pool = steps[following]
+            members.add(following)
+            at = pool.outputs[0]
         if len(members) == 1:
             continue
-        product = Product(step, norm, tail, seen, bind, fold)
+        product = Product(step, norm, tail, pool, seen, bind, fold)
         gone |= members
         replaced[max(members)] = Step(product, product.name, {}, product.inputs, [at])
     if not replaced:
@@ -117,8 +125,37 @@ def _elementwise(step: Step, slot: int, seen: Mapping[int, Any]) -> bool:
     return True
 
 
+def pools(step: Step, product: Step) -> bool:
+    """Whether a step is a Pooling with windows, over what a Convolution gives."""
+    if not isinstance(step.op, Operator) or step.op.name != 'Pooling' or step.op.kernels:
+        return False
+    params, kind = step.params, product.op.name
+    return kind == 'Convolution' and not params['global_pool'] and (params['layout'] or '')[-1:] == (
+        product.params['layout'] or '')[-1:]
+
+
+def parts(step: Step, data: Sequence[int], result: Sequence[int]) -> int:
+    """How many images of a Convolution are worked on at once when Pooling follows; 0 for all of them.
+
+    ``data`` and ``result`` are the shapes of what goes in and what comes out.
+    """
+    params, groups = step.params, step.params['num_group']
+    last = (params['layout'] or '')[-1:] == 'C'
+    sizes, channels, outputs = (data[1:-1], data[-1], result[-1]) if last else (data[2:], data[1], result[1])
+    geometry = _conv.Geometry(sizes, params['kernel'], params['stride'], params['dilate'], params['pad'])
+    images = _conv.images_at_once(geometry, channels // groups, outputs)
+    return images if images < data[0] else 0
+
+
+def _parts(step: Step, seen: Mapping[int, Any]) -> int:
+    return parts(step, seen[step.inputs[0]].shape, seen[step.outputs[0]].shape)
+
+
 class Product:
-    """One product of matrices with its followers."""
+    """One product of matrices with its followers.
+
+    With a Pooling behind them, only some images of the product exist at a time.
+    """
 
     several = False
     num_outputs = 1
@@ -126,12 +163,18 @@ class Product:
     backward = grad = infer = None
     injected: ClassVar[frozenset[str]] = frozenset({'out'})
 
-    def __init__(self, step: Step, norm: Step | None, tail: Sequence[Step], seen: Mapping[int, Any], bind: Bind,
-                 fold: bool) -> None:
+    def __init__(self, step: Step, norm: Step | None, tail: Sequence[Step], pool: Step | None,
+                 seen: Mapping[int, Any], bind: Bind, fold: bool) -> None:
         self.steps = [step, *([] if norm is None else [norm]), *tail]
-        self.name = '+'.join(s.op.name for s in self.steps)
         result = self.steps[-1].outputs[0]
         self._seen = seen[result]
+        self._pool = None
+        if pool is not None:
+            self.steps.append(pool)
+            self._pool = bind(pool)
+            self._images = _parts(step, seen)
+        self._result = seen[self.steps[-1].outputs[0]]
+        self.name = '+'.join(s.op.name for s in self.steps)
         self._convolves = step.op.name == 'Convolution'
         self._function = bind(step)
         self._count = len(step.inputs)
@@ -139,6 +182,7 @@ class Product:
         self._fold = fold and norm is not None
         self._folded: tuple[list[Any], Any, Any] | None = None
         self._fixed_gamma = norm is not None and bool(norm.params['fix_gamma'])
+        self._channels = self._seen.shape[-1 if self._last_axis(step) else 1]
         self._groups = step.params['num_group'] if self._convolves else 1
         self._last = self._convolves and (step.params['layout'] or '')[-1:] == 'C'
         self.inputs = [*step.inputs, *([] if norm is None else norm.inputs[1:])]
@@ -149,6 +193,10 @@ class Product:
         if self._chain is not None:
             self._place = self._chain.inputs.index((norm or step).outputs[0])
             self.inputs += [slot for index, slot in enumerate(self._chain.inputs) if index != self._place]
+
+    @staticmethod
+    def _last_axis(step: Step) -> bool:
+        return step.op.name == 'FullyConnected' or (step.params['layout'] or '')[-1:] == 'C'
 
     def __repr__(self) -> str:
         return f'<Product {self.name}>'
@@ -175,7 +223,9 @@ class Product:
                 function(rows, matrix)
 
         if out is None:
-            out = self._seen.empty()
+            out = self._result.empty()
+        if self._pool is not None:
+            return self._pooled(operands, post if work else None, out)
         if self._convolves:
             return self._function(*operands, out=out, post=post if work else None)
         result = self._function(*operands, out=out)
@@ -185,6 +235,31 @@ class Product:
             stop = min(start + step, matrix.shape[0])
             post(slice(start, stop), matrix[start:stop])
         return result
+
+    def _pooled(self, operands: list[Any], post: Callable[[slice, Any], None] | None, out: Any) -> Any:
+        """Some images after the others: product, followers and pooling."""
+        assert self._pool is not None
+        data, weight, count = operands[0], operands[1], len(operands[0])
+        if not self._last and not self._fold:       # brought into the order of windows once, not for each part
+            order = channels_last(weight.ndim)
+            back = [order.index(axis) for axis in range(weight.ndim)]
+            weight = storage.rowmajor(weight.transpose(order)).transpose(back)
+        buffer = self._seen.empty(self._images)
+        pixels = self._seen.size // (count * self._channels)
+
+        def shifted(rows: slice, matrix: Any) -> None:
+            assert post is not None
+            post(slice(rows.start + start * pixels, rows.stop + start * pixels), matrix)
+
+        for start in range(0, count, self._images):
+            stop = min(start + self._images, count)
+            product = self._function(data[start:stop], weight, *operands[2:], out=buffer[:stop - start],
+                                     post=None if post is None else shifted)
+            target = out[start:stop]
+            pooled = self._pool(product, out=target)
+            if pooled is not target:
+                target[...] = pooled
+        return out
 
     def _following(self, others: Sequence[Any]) -> Callable[[slice, Any], None]:
         """The elementwise steps on blocks of rows."""

@@ -254,6 +254,17 @@ def forward(xp: Any, x: Any, weight: Any, geometry: Geometry, groups: int = 1, b
     return out
 
 
+def images_at_once(geometry: Geometry, channels: int, outputs: int) -> int:
+    """How many images a block of windows has in ``forward``; 0 where the number of images changes how it goes about.
+
+    Parts of as many images give the same bits as all images together.
+    """
+    pixels = prod(geometry.out)
+    if 2 * pixels <= outputs or geometry.pointwise:
+        return 0
+    return max(1, BLOCK // (pixels * prod(geometry.kernel) * channels))
+
+
 def planar(x: Any, geometry: Geometry, groups: int) -> bool:
     """Whether the result is row-major: that of a product of matrices with row-major data."""
     return groups == 1 and geometry.pointwise and x.flags.c_contiguous and not _last(x).flags.c_contiguous

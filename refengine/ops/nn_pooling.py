@@ -132,7 +132,7 @@ def _combine_axis(xp: Any, data: Any, w: Windows, place: int, combine: Any, out:
     first = data[w.one_axis(place, 0)]
     if w.kernel[place] == 1:
         return first
-    if out is None or np.may_share_memory(out, data):
+    if out is None or xp.may_share_memory(out, data):
         out = _ordered_empty(xp, first.shape, data)
     combine(first, data[w.one_axis(place, 1)], out=out)
     for offset in range(2, w.kernel[place]):
@@ -249,7 +249,7 @@ def _pooling(xp: Any, data: Any, kernel: tuple[int, ...] = (), pool_type: str = 
         out = xp.sum(x, axis=w.axes, keepdims=True, out=out)
     else:
         out = _separable(xp, _pad(xp, x, w, 0), w, xp.add, out)
-        if out is data or np.may_share_memory(out, data):
+        if out is data or xp.may_share_memory(out, data):
             out = out.copy()
     if pool_type == 'avg':
         out /= w.elements(xp, count_include_pad is not False, out.dtype)
