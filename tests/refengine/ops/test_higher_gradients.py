@@ -128,3 +128,27 @@ def test_derivatives_through_saved_gradients_have_the_sign_of_calculus():
             y = autograd.grad(y, [x], create_graph=True, retain_graph=True)[0]
     y.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), np.cos([0.7]), rtol=1e-12)
+
+
+def test_functions_of_the_program_are_differentiated_again():
+    """What a Function saves, its result too, is part of the graph of its gradient."""
+    class Exponential(autograd.Function):
+        def forward(self, x):
+            y = nd.exp(x)
+            self.save_for_backward(y)
+            return y
+
+        def backward(self, above):
+            return above * self.saved_tensors[0]
+
+    x = nd.array([0.3, 0.5], dtype='float64')
+    x.attach_grad()
+    found = []
+    for exponential in (nd.exp, Exponential()):
+        with autograd.record():
+            y = exponential(x * x)
+            for _ in range(3):
+                y = autograd.grad(y, [x], create_graph=True)[0]
+        y.backward()
+        found.append(x.grad.asnumpy())
+    np.testing.assert_allclose(*found, rtol=1e-13)
