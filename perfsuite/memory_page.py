@@ -38,6 +38,8 @@ Parameters, inputs, gradients of parameters and the scratch memory inside an ope
   of the shapes of all values of the same graph, the way back included, which its planner logs
   (`MXNET_MEM_PLAN_VERBOSE_LOGGING=1`), without the gradients that go into the caller's arrays. Graph fusion is off
   (`MXNET_SUBGRAPH_BACKEND=NONE`). `MXNET_EXEC_ENABLE_INPLACE=0` changes nothing there: that release does not read it.
+- For inference, refengine computes a convolution that only a pooling reads for some images at a time; *in place* and
+  *planned* count the part that is there, *no reuse* all of it.
 - The two engines split the way back into different operators, so *no reuse* differs in training; *planned* compares as
   it stands.
 
@@ -48,11 +50,12 @@ hybridized with `static_alloc` and `static_shape`, for four steps, and waits for
 
 - *peak*: the most resident memory (`VmHWM` of Linux, its mark reset before the first step) in all four steps, above
   what was noted. It includes what the plan does not: the first, tracing call, scratch memory of operators, results,
-  gradients as they are made, code paged in.
+  gradients as they are made, code paged in. refengine's first recorded call keeps every value and learns from it what
+  the later ones need: in training, *peak* is near *no reuse*.
 - *later*: the same for the fourth step alone, with what stayed from those before it.
 - *traced*, *traced later*: the same as `tracemalloc` sees it, in another process; only where arrays are made by numpy.
   That process keeps no freed memory (`REFENGINE_POOL_LIMIT_MB=0`), so it shows what lives. The resident peak of
-  refengine is higher since freed buffers are kept for reuse, each for its size, up to 1 GiB.
+  refengine is higher since its pool keeps freed memory for reuse, up to 1 GiB.
 - After the fourth step the result must be finite, and the hybridized network must compute what it computes without;
   otherwise there is no number.
 """

@@ -47,15 +47,9 @@ def test_every_number_is_there(record: MemoryRecord) -> None:
 @pytest.mark.parametrize("name", ["mlp", "lenet", "resnet18"])
 def test_the_plan_saves_what_is_aimed_at(name: str, mode: str) -> None:
     model = MODELS[name]
-    batch = model.quick_batch or 2
-    record = MemoryRecord("refengine", name, mode, batch, **observe(
-        mx, model.build(mx), model.shapes(batch), mode == "training"))
-    # The first convolution's result and its pooled quarter live together in LeNet: no plan can save 85 % there.
-    if (name, mode) == ("lenet", "inference"):
-        assert record.saving is not None
-        assert record.saving >= 0.5
-    else:
-        assert record.meets_goal, record
+    record = MemoryRecord("refengine", name, mode, model.batch, **observe(
+        mx, model.build(mx), model.shapes(model.batch), mode == "training"))
+    assert record.meets_goal, record
 
 
 def test_the_peaks_agree_with_each_other(record: MemoryRecord) -> None:
