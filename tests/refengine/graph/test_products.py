@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import refengine as mx
+from refengine import storage
+from refengine.graph import memory
 from refengine.graph.products import Product
 from refengine.op import registry
 
@@ -292,3 +294,99 @@ def test_relu_of_special_numbers() -> None:
         want = np.maximum(x, x.dtype.type(0))
         bits = f'u{x.itemsize}'
         np.testing.assert_array_equal(found.view(bits), want.view(bits))
+
+
+# ---- pooling --------------------------------------------------------------------------------------------------------
+
+POOLED: dict[str, tuple[Callable[[], list[Any]], tuple[int, ...]]] = {
+    'conv bn relu pool': (lambda: [nn.Conv2D(16, 3, padding=1), nn.BatchNorm(), nn.Activation('relu'),
+                                   nn.MaxPool2D(3, 2, 1)], (7, 8, 64, 64)),
+    'few channels': (lambda: [nn.Conv2D(16, 5, activation='tanh'), nn.AvgPool2D(2)], (40, 3, 40, 40)),
+    'last part is smaller': (lambda: [nn.Conv2D(20, 5, activation='relu'), nn.MaxPool2D(2)], (50, 1, 28, 28)),
+    'groups': (lambda: [nn.Conv2D(8, 3, groups=2), nn.BatchNorm(), nn.MaxPool2D(2)], (9, 16, 64, 64)),
+    'channels last': (lambda: [nn.Conv2D(16, 3, layout='NHWC'), nn.BatchNorm(axis=3), nn.Activation('relu'),
+                               nn.MaxPool2D(3, 2, layout='NHWC')], (5, 66, 64, 8)),
+    'sums': (lambda: [nn.Conv2D(8, 3, padding=1), Beside(), nn.MaxPool2D(2)], (7, 8, 64, 64)),
+}
+
+
+class Beside(mx.gluon.HybridBlock):
+    """relu(Convolution(x) + x)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.conv = nn.Conv2D(8, 3, padding=1)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return F.relu(self.conv(x) + x)
+
+
+@pytest.mark.parametrize('static', [False, True])
+@pytest.mark.parametrize('name', POOLED)
+def test_pooling_of_some_images_at_a_time(name: str, static: bool) -> None:
+    make, shape = POOLED[name]
+    net, x, want = prepared(make(), shape)
+    net.hybridize(static_alloc=static)
+    for _ in range(3):
+        assert net(x).asnumpy().tobytes() == want.tobytes()
+    product = products(net)[-1]
+    assert product.name.endswith('+Pooling')
+    assert 0 < product._images < shape[0]
+
+
+def test_pooling_with_folded_weights() -> None:
+    make, shape = POOLED['conv bn relu pool']
+    net, x, want = prepared(make(), shape)
+    net.hybridize(backend='MKLDNN')
+    for _ in range(3):
+        assert close(net(x).asnumpy(), want)
+    assert products(net)[0]._folded is not None
+
+
+def test_pooling_that_is_not_done_in_parts() -> None:
+    for layers in ([nn.Conv2D(16, 3), nn.GlobalMaxPool2D()], [nn.Conv2D(16, 1, in_channels=8), nn.MaxPool2D(2)]):
+        net, x, want = prepared(layers, (7, 8, 64, 64))
+        net.hybridize()
+        for _ in range(3):
+            assert net(x).asnumpy().tobytes() == want.tobytes()
+        assert not any('Pooling' in product.name for product in products(net))
+
+
+def test_the_product_is_never_there_as_a_whole() -> None:
+    net, x, want = prepared([nn.Conv2D(32, 3, padding=1), nn.Activation('relu'), nn.MaxPool2D(4)], (16, 8, 64, 64))
+    whole = 16 * 32 * 64 * 64 * 4
+
+    def peak() -> int:
+        for _ in range(2):
+            net(x)
+        storage.peak_bytes(reset=True)
+        start = storage.used_bytes()
+        net(x)
+        return storage.peak_bytes() - start
+
+    assert peak() > whole
+    net.hybridize()
+    assert peak() < 0.75 * whole
+    assert net(x).asnumpy().tobytes() == want.tobytes()
+
+
+def test_a_plan_is_what_a_run_uses() -> None:
+    net = nn.HybridSequential()
+    for filters in (8, 16, 32):
+        net.add(nn.Conv2D(filters, 3, padding=1), nn.Activation('relu'), nn.Conv2D(filters, 3, padding=1),
+                nn.BatchNorm(), nn.Activation('relu'), nn.MaxPool2D(2))
+    net.add(nn.Dense(10))
+    net.initialize()
+    shape = (9, 8, 64, 64)
+    found = memory.plan(net(mx.sym.var('data')), {'data': shape})
+    net.hybridize(static_alloc=True)
+    x = mx.nd.ones(shape)
+    for _ in range(2):
+        net(x)
+    (trace,) = net._cache.traces.values()
+    (plan,) = trace.graph.plans.values()
+    scratch = max(op._seen.nbytes * op._images // shape[0] for op in products(net) if op._pool is not None)
+    used = plan._plain.places.size
+    assert used <= found.planned_bytes <= used + scratch
+    assert found.saved >= 0.85
