@@ -75,7 +75,7 @@ def _fully_connected(xp: Any, data: Any, weight: Any, bias: Any = None, num_hidd
         rows, weight, bias = wide(rows, weight, bias)
     size = rows.shape[0] * weight.shape[0]
     target = unshared(xp, out, shape, rows.dtype, rows, weight)
-    if xp is np and (target is not None and target.flags.c_contiguous or size >= 8192):
+    if xp is np and ((target is not None and target.flags.c_contiguous) or size >= 8192):
         if target is None or not target.flags.c_contiguous:
             target = empty(xp, shape, rows.dtype)
         out = np.dot(rows, weight.T, out=target.reshape(-1, weight.shape[0]))
