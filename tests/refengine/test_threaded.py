@@ -332,6 +332,19 @@ def test_mixed_precision_may_be_switched_on_late():
     ''') == ['float32 float32 float16 float16']
 
 
+def test_devices_that_meet_are_refused():
+    """One queue cannot wait for itself: statistics over several devices need the inline engine, and say so."""
+    assert run('''
+        x, ones, zeros = nd.ones((2, 3, 2)), nd.ones(3), nd.zeros(3)
+        try:
+            with autograd.train_mode():
+                nd.contrib.SyncBatchNorm(x, ones, zeros, zeros.copy(), ones.copy(), ndev=2, key='k')
+            print('nothing')
+        except mx.MXNetError as error:
+            print(error)
+    ''') == ['SyncBatchNorm over several devices runs under the engine without a queue only']
+
+
 # ---- the queue by itself -------------------------------------------------------------------------------------------
 
 def test_tasks_run_in_order_on_one_thread():
