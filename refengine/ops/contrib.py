@@ -42,7 +42,10 @@ def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = T
           samples=((((2, 3),), {'scalar': 2.0}),))
 def _backward_gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
     """The gradient that gradientmultiplier gives: the array times a number."""
-    return data * (np.int64 if data.dtype == bool else data.dtype.type)(scalar)
+    kind = data.dtype.type
+    if data.dtype.kind in 'biu':
+        kind = np.float64 if not is_int else np.int64 if data.dtype == bool else kind
+    return data * kind(scalar)
 
 
 def _straight(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:

@@ -19,7 +19,7 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
     base, alpha, beta, state, lags, marks, lengths, horizon = arrays
     require_float(_OP, base)
     if base.ndim != 2 or lags.ndim != 2:
-        raise MXNetError(f'Operator {_OP}: expected lda (batch, processes) and lags (batch, events), got '
+        raise MXNetError(f'Operator {_OP}: expected lda (batch, processes) and lags (batch, events), got shapes '
                          f'{shape_text(base.shape)} and {shape_text(lags.shape)}')
     batch, processes = base.shape
     for array, shape in ((alpha, (processes,)), (beta, (processes,)), (state, base.shape),

@@ -181,7 +181,11 @@ def _gemm2(xp: Any, A: Any, B: Any, transpose_a: bool = False, transpose_b: bool
 def _gemm(xp: Any, A: Any, B: Any, C: Any, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0,
           beta: float = 1.0, axis: int = -2) -> Any:
     """alpha · op(A) · op(B) + beta · C for matrices in the last two axes."""
-    return _gemm2(xp, A, B, transpose_a, transpose_b, alpha, axis) + C * C.dtype.type(beta)
+    product = _gemm2(xp, A, B, transpose_a, transpose_b, alpha, axis)
+    if C.shape != product.shape:
+        raise MXNetError(f'Operator _linalg_gemm: Shape inconsistent, Provided = {shape_text(C.shape)}, inferred '
+                         f'shape={shape_text(product.shape)}')
+    return product + C * C.dtype.type(beta)
 
 
 def _syrk_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:

@@ -69,6 +69,8 @@ def _lrn_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, 
 def _lrn_infer(arrays: Any, params: dict[str, Any]) -> None:
     if arrays[0].ndim < 2:
         raise MXNetError(f'Error in operator LRN: expected data with an axis of channels, got shape {arrays[0].shape}')
+    if params['nsize'] % 2 == 0:
+        raise MXNetError(f'Error in operator LRN: only odd values of nsize have a middle, got {params["nsize"]}')
 
 
 @register('LRN', inputs=('data',), infer=_lrn_infer, grad=_lrn_grad,

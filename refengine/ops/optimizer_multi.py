@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import MXNetError
+from ..base import MXNetError, shape_text
 from ..op import Bool, Field, Float, Floats, Int, Operator, Shape, add
 from . import update_rules as rules
 from .optimizer_update import MOMENTS, MOMENTUM, SCALE, adamw_step, bound, half_step
@@ -23,7 +23,13 @@ def _pieces(name: str, arrays: Sequence[Any], count: int, size: int, extra: int 
     if len(arrays) != count * size + extra:
         raise MXNetError(f'Operator {name} with num_weights={count} expects {count * size + extra} arrays, '
                          f'got {len(arrays)}')
-    return [arrays[k * size:(k + 1) * size] for k in range(count)]
+    pieces = [arrays[k * size:(k + 1) * size] for k in range(count)]
+    for piece in pieces:    # before anything is written
+        for array in piece[1:]:
+            if array.shape != piece[0].shape:
+                raise MXNetError(f'Operator {name}: Shape inconsistent, Provided = {shape_text(array.shape)}, inferred '
+                                 f'shape={shape_text(piece[0].shape)}')
+    return pieces
 
 
 def _check_rates(name: str, count: int, *lists: Sequence[float]) -> None:

@@ -125,6 +125,10 @@ def _sample(draw: Callable[..., Any]) -> Callable[..., Any]:
         kind = np.dtype(dtype or 'float32')
         shape = tuple(shape or ())
         whole = first.shape + shape
+        for array in arrays[1:]:
+            if array.shape != first.shape:
+                raise MXNetError(f'Shape inconsistent, Provided = {list(array.shape)}, inferred shape='
+                                 f'{list(first.shape)}: an entry of each array belongs to a block of draws')
         spread = [np.asarray(a.get() if hasattr(a, 'get') else a).reshape(a.shape + (1,) * len(shape)) for a in arrays]
         return _finish(xp, lambda: draw(rng, whole, kind, *spread), whole, kind)
 

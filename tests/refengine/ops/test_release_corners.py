@@ -49,6 +49,7 @@ def test_truth_values_are_counted():
     x = nd.array([True, False, True], dtype='bool')
     assert told(nd.cumsum(x)) == ('int64', (3,), [1, 1, 2])
     assert told(nd.contrib.backward_gradientmultiplier(x, scalar=2)) == ('int64', (3,), [2, 0, 2])
+    assert nd.contrib.backward_gradientmultiplier(nd.array([1], dtype='int32'), is_int=False).dtype == np.float64
 
 
 def test_images_of_whole_numbers():
@@ -136,6 +137,24 @@ def test_legacy_functions_give_one_element_for_no_dimension():
         x = nd.array(np.array(2.5))
         assert nd.sum(x).shape == x.sum(axis=()).shape == nd.squeeze(nd.array([[5.0]])).shape == (1,)
         assert nd.sum(x, keepdims=True).shape == ()
+
+
+@pytest.mark.parametrize('call', [
+    lambda: nd.LRN(nd.ones((1, 3, 1, 1)), nsize=4),
+    lambda: nd.linalg.gemm(nd.ones((2, 2)), nd.ones((2, 2)), nd.ones((2, 1))),
+    lambda: nd.sample_normal(nd.ones((1, 1)), nd.ones((1,))),
+])
+def test_shapes_and_windows_that_do_not_fit(call):
+    with pytest.raises(MXNetError):
+        call()
+
+
+def test_a_step_that_is_refused_has_moved_nothing():
+    """Shapes are looked at before the momentum of the first weight is written."""
+    weight, gradient, momentum = nd.ones((2, 1)), nd.ones((1, 1, 1)), nd.ones((1, 1, 1))
+    with pytest.raises(MXNetError, match='Shape inconsistent'):
+        nd.multi_sgd_mom_update(weight, gradient, momentum, lrs=(0.1,), wds=(1.0,))
+    assert momentum.asscalar() == 1.0
 
 
 # ---- orders and gradients ------------------------------------------------------------------------------------------
