@@ -19,7 +19,8 @@ STEPS_WIDEN = 1.0
 #: What an error is about, by words of its message: wording differs between engines, the subject must not.
 TOPICS: dict[str, tuple[str, ...]] = {
     "shape": ("shape", "dim", "broadcast", "size", "axis", "axes", "element", "reshape", "index", "bound", "range",
-              "length", "scalar", "rank", "ndim", "square", "input", "expected ["),
+              "length", "scalar", "rank", "ndim", "square", "input", "channel",
+              "expected ["),
     "dtype": ("dtype", "type", "boolean", "integer", "float", "kind", "int8", "int32", "int64", "bool"),
     "argument": ("argument", "parameter", "param", "keyword", "required", "expect", "attribute", "value", "positional",
                  "parsed"),

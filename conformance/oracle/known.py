@@ -37,6 +37,7 @@ SCHEMA: dict[str, Any] = {
             "reason": {"type": "string", "minLength": 20},
             "rules": _TEXTS,
             "avoid": {"type": "boolean"},
+            "unsteady": {"type": "boolean"},
             "np_shape": {"type": "boolean"},
             "example": _TEXTS,
         },
@@ -51,7 +52,7 @@ class Known:
     kinds, operators: what kind of difference it is, and globs of the operations that it is about;  where: a regular
     expression that the program must contain;  shows: engine -> a regular expression for what it does;  avoid: programs
     that contain such an operation are not run, because they end an engine;  example: the program that shows it, run at
-    the start of every session.
+    the start of every session;  unsteady: it need not show there, since it depends on what the memory holds.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Known:
     shows: Mapping[str, str] | None = None
     rules: tuple[str, ...] = ()
     avoid: bool = False
+    unsteady: bool = False
     np_shape: bool = False
 
     @property
@@ -76,7 +78,9 @@ class Known:
         return re.compile(self.where, re.DOTALL)
 
     def _applies(self, names: Sequence[str], program: Program) -> bool:
-        return (program.np_shape or not self.np_shape) and matches(names, self.operators) and bool(
+        """A method is the function of its name: what is known of one is known of the other."""
+        functions = [f"nd.{name.removeprefix('NDArray.')}" for name in names if name.startswith("NDArray.")]
+        return (program.np_shape or not self.np_shape) and matches([*names, *functions], self.operators) and bool(
             self._where.search(program.text))
 
     def explains(self, difference: Difference, program: Program, engines: Sequence[str]) -> bool:

@@ -43,6 +43,7 @@ class Side:
         self._fruitless = 0
         self._closed = False
         self._fresh = False
+        self._first = self._next = 0
 
     # -- the worker -----------------------------------------------------------------------------------------
 
@@ -90,8 +91,9 @@ class Side:
     def renew(self) -> None:
         """Go on in a child in which no program has run: an earlier one may have written to where it should not."""
         if self._worker is not None and not self._fresh:
+            self._first = self._next
             self._end_child(self._worker, signal.SIGKILL)
-            self._replace(self._worker, self._worker.receive(time.monotonic() + SECONDS_TO_END))
+            self._replace(self._worker, self._received(self._worker, SECONDS_TO_END))
 
     # -- programs -------------------------------------------------------------------------------------------
 
@@ -105,10 +107,12 @@ class Side:
     def _some(self, programs: Sequence[Program], seconds: float) -> list[Answer]:
         """Answers to at least the first of these programs."""
         worker, fresh = self.start(), self._fresh
-        worker.send({"oracle": "run", "programs": [program.message(n) for n, program in enumerate(programs)]})
+        self._first, self._next = self._next, self._next + len(programs)
+        messages = [program.message(number) for number, program in enumerate(programs, self._first)]
+        worker.send({"oracle": "run", "programs": messages})
         answers: list[Answer] = []
         for program in programs:
-            reply = worker.receive(time.monotonic() + seconds)
+            reply = self._received(worker, seconds)
             if isinstance(reply, dict) and "id" in reply:
                 answers.append(Answer.of(reply))
                 continue
@@ -121,21 +125,28 @@ class Side:
         self._fresh = False
         return answers
 
+    def _received(self, worker: WorkerProcess, seconds: float) -> dict[str, Any] | Ended | Late | Garbled:
+        """The next message; answers to what an earlier child was asked, and the next one answered, are passed over."""
+        while True:
+            reply = worker.receive(time.monotonic() + seconds)
+            if not (isinstance(reply, dict) and "id" in reply and reply["id"] < self._first):
+                return reply
+
     def _replace(self, worker: WorkerProcess, reply: dict[str, Any] | Ended | Late | Garbled) -> Answer:
         """Get the next child, or let a new worker be made; returns how the old one ended."""
         if isinstance(reply, Late):
             words = self._end_child(worker, signal.SIGUSR1) + self._end_child(worker, signal.SIGKILL)
-            again = worker.receive(time.monotonic() + SECONDS_TO_END)
+            again = self._received(worker, SECONDS_TO_END)
         else:
             words, again = worker.last_words(), reply
         worker.output.clear()
-        child = worker.receive(time.monotonic() + SECONDS_TO_END) if isinstance(again, dict) else again
+        child = self._received(worker, SECONDS_TO_END) if isinstance(again, dict) else again
         if isinstance(again, dict) and "died" in again and isinstance(child, dict) and "child" in child:
             self._child, self._fresh = child["child"], True
         else:
             self._drop()
         if isinstance(reply, dict):
-            return Answer((), "crash", f"{Ended(reply['died'])}\n{words}")
+            return Answer((), "crash", f"{Ended(reply.get('died', 0))}\n{words}")
         return Answer((), "hang" if isinstance(reply, Late) else "crash", f"{_reason(reply)}\n{words}")
 
     def _end_child(self, worker: WorkerProcess, number: int) -> str:

@@ -108,7 +108,15 @@ def test_no_entry_covers_everything(found: Known) -> None:
 @pytest.mark.parametrize("found", ENTRIES, ids=lambda found: found.id)
 def test_the_example_is_about_the_operators_of_its_entry(found: Known) -> None:
     """What the example shows is run at the start of each session; here, that it can be explained at all."""
-    named = [name for line in found.example for name in operations(line)]
-    assert matches(named, found.operators)
+    named = [name.replace("NDArray.", "nd.") for line in found.example for name in operations(line) or ["?"]]
+    assert matches([*named, *(name for line in found.example for name in operations(line))], found.operators)
     if found.where:
         assert re.search(found.where, found.program.text, re.DOTALL)
+
+
+def test_a_method_is_the_function_of_its_name() -> None:
+    line = "y = a.slice(begin=(0, 2), end=(2, 1))"
+    assert covered("slices-without-elements", "error", line, "no error: y = float32 (2, 0) []",
+                   "MXNetError: Check failed: delay_alloc:")
+    assert not covered("slices-without-elements", "error", line.replace("slice", "clip"),
+                       "no error: y = float32 (2, 0) []", "MXNetError: Check failed: delay_alloc:")

@@ -131,3 +131,8 @@ def test_the_file_of_known_differences_is_well_formed(tmp_path: Path) -> None:
     faulty.write_text("- id: x\n  kinds: [value]\n")
     with pytest.raises(UsageFault, match="required property"):
         known.load(faulty)
+
+
+def test_what_depends_on_memory_need_not_show() -> None:
+    outcome = held("sound", 1, (entry(engines=("small_sound", "small_sound"), unsteady=True),))
+    assert outcome.stale == []

@@ -125,3 +125,17 @@ def test_a_worker_that_reads_nothing_is_ended(monkeypatch: pytest.MonkeyPatch) -
         assert worker.receive(time.monotonic() + 60) == Ended(-signal.SIGKILL)
     finally:
         worker.close()
+
+
+def test_an_engine_that_ends_between_two_batches_answers_each_program_once(sides) -> None:
+    """The next child finds the batch that was meant for the one before it; its answers are not taken for others."""
+    side = sides("small_sound")
+    side.run([FINE])
+    os.kill(side._child, signal.SIGKILL)
+    asked = [Program((f"a = mx.nd.array([{number}.0], dtype='float32')", "y = mx.nd.square(a)", f"b = {number}"))
+             for number in range(4)]
+    for _ in range(2):
+        told = side.run(asked)
+        assert [answer.steps[-1]["v"]["b"][2] for answer in told] == ["0", "1", "2", "3"]
+    side.renew()
+    assert side.run(asked[3:])[0].steps[-1]["v"]["b"][2] == "3"
