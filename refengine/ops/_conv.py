@@ -352,13 +352,15 @@ def backward_weight(xp: Any, x: Any, ograd: Any, geometry: Geometry, groups: int
     for group in range(groups):
         part = x if groups == 1 else x[:, group * inputs:(group + 1) * inputs]
         gradients = rows if groups == 1 else rows[:, group * step:(group + 1) * step]
-        result = None
+        result = product = None
         for pixels, windows in _windows(xp, part, geometry).blocks():
-            product = xp.dot(gradients[pixels].T, windows)
+            shape = (step, windows.shape[1])
             if result is None:
-                result = product
-            else:
-                result += product
+                result = xp.dot(gradients[pixels].T, windows, out=empty(xp, shape, x.dtype))
+                continue
+            if product is None:
+                product = empty(xp, shape, x.dtype)
+            result += xp.dot(gradients[pixels].T, windows, out=product)
         parts.append(result)
     total = parts[0] if groups == 1 else xp.concatenate(parts)
     gradient = empty(xp, (outputs, inputs, *geometry.kernel), total.dtype)
