@@ -10,12 +10,15 @@ from collections.abc import Callable, Collection, Sequence
 
 from .. import env
 from ..op import Operator
+from ..ops.nn_batch_norm import normalised_again
+from .primitives import Primitive
 from .program import Program, Step
 from .shape_rules import ELEMENTWISE
 
 DEPTH = 4
 """The most steps in a row that are repeated for one value: what they make lives at one time."""
 
+_AGAIN = Primitive('BatchNorm_again', normalised_again, True)
 _CHEAP = ELEMENTWISE | {'clip', 'Activation'}
 
 
@@ -30,11 +33,12 @@ def recompute(forward: Program, back: Program, single: Callable[[int], bool]) ->
     ``single`` tells whether a slot of the forward run has memory of its own. The second result gives for each new slot
     the one that it repeats; slots of the forward run that the new program does not read need not be kept.
     """
-    given = {*forward.inputs, *forward.constants} - forward.written()
-    makers = {step.outputs[0]: step for step in forward.steps if _cheap(step) and single(step.outputs[0])}
+    written = {slot for step in forward.steps if not _normalises(step) for slot in _written(step)}
+    given = {*forward.inputs, *forward.constants} - written
+    makers = {slot: step for slot, step in map(_maker, forward.steps) if step is not None and single(slot)}
     made = {slot: number for number, step in enumerate(forward.steps) for slot in step.outputs}
     read = {slot for step in back.steps for slot in step.inputs if slot is not None and slot in made}
-    repeated = _choose(sorted(read, key=made.__getitem__), makers, given, frozenset(back.heads))
+    repeated = _choose(sorted(read, key=made.__getitem__), makers, given, {*forward.heads, *back.heads})
     slots = back.slots
     fresh: dict[int, int] = {}
     steps: list[Step] = []
@@ -58,10 +62,26 @@ def recompute(forward: Program, back: Program, single: Callable[[int], bool]) ->
     return program, {new: old for old, new in fresh.items()}
 
 
-def _cheap(step: Step) -> bool:
-    op = step.op
-    return (isinstance(op, Operator) and op.name in _CHEAP and len(step.outputs) == 1 and not op.mutates
-            and 'rng' not in op.injected)
+def _normalises(step: Step) -> bool:
+    """A BatchNorm reads none of the statistics that it writes once more, and a gamma that it writes is 1 after it."""
+    return isinstance(step.op, Operator) and step.op.name == 'BatchNorm'
+
+
+def _written(step: Step) -> list[int | None]:
+    return [step.inputs[position] for position in getattr(step.op, 'mutates', ()) if position < len(step.inputs)]
+
+
+def _maker(step: Step) -> tuple[int, Step | None]:
+    """The step that makes the first result of a step again; None where that costs much, or gives something else."""
+    op, slot = step.op, step.outputs[0] if step.outputs else -1
+    if _normalises(step):
+        data, gamma, beta = step.inputs[:3]
+        return slot, Step(_AGAIN, step.name, {'axis': step.params['axis']},
+                          [data, gamma, beta, step.outputs[1], step.outputs[2]], [slot])
+    if (isinstance(op, Operator) and op.name in _CHEAP and len(step.outputs) == 1 and not op.mutates
+            and 'rng' not in op.injected):
+        return slot, step
+    return slot, None
 
 
 def _choose(read: Sequence[int], makers: dict[int, Step], given: Collection[int],

@@ -112,11 +112,20 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
     else:
         mean, variance = moving_mean.copy(), moving_var.copy()
         scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
-    factor = scale * gamma
+    return _normalised(channels, x, data.dtype, scale * gamma, beta, mean, out), mean, scale, variance
+
+
+def _normalised(channels: Channels, x: Any, kind: Any, factor: Any, beta: Any, mean: Any, out: Any) -> Any:
     target = channels.target(out, factor.dtype)
     found = channels.affine(x, factor, beta - mean * factor, target)
-    result = channels.back(found).astype(data.dtype, copy=False) if target is None else out
-    return result, mean, scale, variance
+    return channels.back(found).astype(kind, copy=False) if target is None else out
+
+
+def normalised_again(xp: Any, data: Any, gamma: Any, beta: Any, mean: Any, scale: Any, axis: int = 1,
+                     out: Any = None) -> Any:
+    """The first result of a BatchNorm from the mean and the inverse standard deviation that it gave."""
+    channels = Channels(xp, data, axis % data.ndim)
+    return _normalised(channels, widened(channels.view(data)), data.dtype, scale * gamma, beta, mean, out)
 
 
 def _relu_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
