@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .. import device, dispatch, engine, tape
+from ..autograd import through
 from ..base import MXNetError, _Null
 from ..op import Operator, registry
 from ..ops._nn import channel_shape
@@ -234,7 +235,7 @@ def _finish(meeting: _Meeting) -> None:
 def _back(node: Any, ograds: Sequence[Any]) -> list[Any]:
     """Gradients by the data, gamma and beta of every device; running statistics move here, as those of BatchNorm."""
     if any(isinstance(g, NDArray) for g in ograds):
-        raise MXNetError('SyncBatchNorm over several devices cannot be differentiated more than once')
+        return _back_recorded(node, ograds)
     params, count = node.params, len(node.inputs) // 5
     mean, variance = params['mean'], params['variance']
     scale = 1 / np.sqrt(variance + variance.dtype.type(params['eps']))
@@ -257,11 +258,48 @@ def _back(node: Any, ograds: Sequence[Any]) -> list[Any]:
         inner = og - xp.asarray(of_mean / part).reshape(shape) - normal * xp.asarray(of_scale / part).reshape(shape)
         gradients += [(inner * factor.reshape(shape)).astype(data.dtype, copy=False),
                       xp.zeros_like(gamma) if params['fix_gamma'] else along, plain, None, None]
-        momentum = params['momentum']
-        for running, batch in ((running_mean, mean), (running_variance, variance)):
-            running *= running.dtype.type(momentum)
-            running += xp.asarray(batch * (1 - momentum)).astype(running.dtype, copy=False)
+        _move(params, running_mean, running_variance)
     return gradients
+
+
+def _move(params: dict[str, Any], running_mean: Any, running_variance: Any) -> None:
+    momentum = params['momentum']
+    for running, batch in ((running_mean, params['mean']), (running_variance, params['variance'])):
+        running *= running.dtype.type(momentum)
+        running += device.module_of(running).asarray(batch * (1 - momentum)).astype(running.dtype, copy=False)
+
+
+def _back_recorded(node: Any, ograds: Sequence[Any]) -> list[Any]:
+    """The same gradients as part of the graph, so that they can be differentiated again."""
+    if node.ctx.is_gpu:
+        raise MXNetError('SyncBatchNorm over several GPUs cannot be differentiated more than once')
+    inputs = []
+    for data, entry in zip(node.inputs, node.parents, strict=True):
+        array = dispatch.wrap(data, node.ctx, NDArray)      # all CPU contexts are one memory
+        array._node = entry
+        inputs.append(array)
+    gradients = through(lambda arrays: _composed(arrays, node.params), inputs, ograds)
+    for place in range(0, len(inputs), 5):
+        _move(node.params, *node.inputs[place + 3:place + 5])
+    return gradients
+
+
+def _composed(arrays: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """The results of all devices by recorded calls; nobody asks for gradients of means and variances."""
+    call, parts = dispatch.call, [arrays[place:place + 3] for place in range(0, len(arrays), 5)]
+    wide = [call('cast', x, dtype='float32') if x.dtype == np.float16 else x for x, _, _ in parts]
+    axes = _axes(wide[0])
+    mean = sum(call('mean', x, axis=axes) for x in wide) / len(wide)
+    variance = sum(call('mean', x * x, axis=axes) for x in wide) / len(wide) - mean * mean
+    results: list[Any] = []
+    for x, (data, gamma, beta) in zip(wide, parts, strict=True):
+        shape = channel_shape(data.ndim, 1, data.shape[1])
+        factor = 1 / call('sqrt', variance + params['eps'])
+        if not params['fix_gamma']:
+            factor = factor * gamma
+        out = (x - mean.reshape(shape)) * factor.reshape(shape) + beta.reshape(shape)
+        results += [call('cast', out, dtype=np.dtype(data.dtype).name), None, None]
+    return results
 
 
 def _no_forward(xp: Any, *arrays: Any, **params: Any) -> Any:

@@ -213,3 +213,33 @@ def test_run_on_devices_raises_what_a_call_raised():
         run_on_devices(fails, gluon.utils.split_and_load(nd.array(X), DEVICES))
     with pytest.raises(ValueError, match='shorter|longer'):
         run_on_devices(fails, [1], [1, 2])
+
+
+@pytest.mark.parametrize('fix_gamma', [False, True])
+def test_gradients_can_be_differentiated_again(fix_gamma):
+    """Those of two devices with parts of one size are those of one device with both, up to the third."""
+    random = np.random.default_rng(2)
+    x, gamma, beta = random.normal(size=(4, 3, 2)), random.uniform(0.5, 1.5, 3), random.normal(size=3)
+    found = []
+    for parts in (1, 2):
+        shards = [nd.array(p, dtype='float64', ctx=ctx) for p, ctx in zip(np.split(x, parts), DEVICES)]
+        variables = [*shards]
+        outs = []
+        for shard in shards:
+            shard.attach_grad()
+        with autograd.record():
+            for shard in shards:
+                g, b, mean, variance = (nd.array(v, dtype='float64', ctx=shard.context)
+                                        for v in (gamma, beta, np.zeros(3), np.ones(3)))
+                if parts == 1:
+                    outs.append(nd.BatchNorm(shard, g, b, mean, variance, fix_gamma=fix_gamma))
+                else:
+                    outs.append(nd.contrib.SyncBatchNorm(shard, g, b, mean, variance, fix_gamma=fix_gamma, ndev=2,
+                                                         key='again'))
+            heads = [(out ** 3).sum() for out in outs]
+            for _ in range(2):
+                heads = [(g ** 2).sum() for g in autograd.grad(heads, variables, create_graph=True)]
+        autograd.backward(heads)
+        found.append(np.concatenate([shard.grad.asnumpy() for shard in shards]))
+    assert np.abs(found[0]).max() > 1
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-8, atol=1e-8 * np.abs(found[0]).max())
