@@ -75,7 +75,11 @@ class Channels:
         """Mean, variance and 1 / sqrt(variance + eps) of each channel, for a view."""
         kind = x.dtype.type
         mean = self.sum(x) / kind(self.count)
-        centred = self.xp.subtract(x, self.vector(mean), out=self.empty(x.dtype))
+        centred = self.empty(x.dtype)
+        if self._in_runs(centred) and x.flags.c_contiguous:
+            Repeated(np, mean).apply(np.subtract, x, centred)
+        else:
+            self.xp.subtract(x, self.vector(mean), out=centred)
         variance = self.dot(centred, centred) / kind(self.count)
         return mean, variance, 1 / self.xp.sqrt(variance + kind(eps))
 
@@ -83,7 +87,7 @@ class Channels:
         """x · factor + shift for a view, with one factor and shift per channel; ``out`` may be the view itself."""
         if out is None:
             out = self.empty(factor.dtype)
-        if self.order and self.xp is np and out.size > PART:
+        if self._in_runs(out):
             factors, shifts = Repeated(np, factor), Repeated(np, shift)
             source, target, step = x.reshape(-1), out.reshape(-1), factors.run.size
             for start in range(0, target.size, step):
@@ -94,6 +98,30 @@ class Channels:
         self.xp.multiply(x, self.vector(factor), out=out)
         out += self.vector(shift)
         return out
+
+    def combine(self, a: Any, of_a: Any, shift: Any, b: Any, of_b: Any, out: Any = None) -> Any:
+        """b · of_b + (a · of_a - shift) for views, with one number each per channel; a is used up."""
+        if out is None:
+            out = self.empty(of_b.dtype)
+        if self._in_runs(out):
+            first, second, third = (Repeated(np, x) for x in (of_a, shift, of_b))
+            mine, other, target, step = a.reshape(-1), b.reshape(-1), out.reshape(-1), first.run.size
+            for start in range(0, target.size, step):
+                part, result = mine[start:start + step], target[start:start + step]
+                first.apply(np.multiply, part)
+                second.apply(np.subtract, part)
+                third.apply(np.multiply, other[start:start + step], result)
+                np.add(result, part, out=result)
+            return out
+        a *= self.vector(of_a)
+        a -= self.vector(shift)
+        self.xp.multiply(b, self.vector(of_b), out=out)
+        out += a
+        return out
+
+    def _in_runs(self, out: Any) -> bool:
+        """Whether work goes by runs of memory, each of which stays in the cache for the whole of it."""
+        return bool(self.order) and self.xp is np and out.size > PART
 
     def target(self, out: Any, dtype: Any) -> Any:
         """The view of an array that a result can be written through; None where it cannot take the result."""

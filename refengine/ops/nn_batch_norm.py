@@ -164,9 +164,7 @@ def _batch_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, 
     normal = channels.affine(x, scale, -mean * scale)
     along = channels.dot(widened(og), normal)
     factor = scale * gamma
-    normal *= channels.vector(-factor * along / kind(channels.count))
-    normal -= channels.vector(factor * total / kind(channels.count))
     target = channels.target(out, factor.dtype) if data.dtype == factor.dtype else None
-    found = xp.multiply(og, channels.vector(factor), out=channels.empty(factor.dtype) if target is None else target)
-    found += normal
+    found = channels.combine(normal, -factor * along / kind(channels.count), factor * total / kind(channels.count), og,
+                             factor, target)
     return channels.back(found).astype(data.dtype, copy=False) if target is None else out, along, total
