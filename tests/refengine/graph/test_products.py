@@ -353,6 +353,7 @@ def test_pooling_that_is_not_done_in_parts() -> None:
         assert not any('Pooling' in product.name for product in products(net))
 
 
+@pytest.mark.inline_engine
 def test_the_product_is_never_there_as_a_whole() -> None:
     net, x, want = prepared([nn.Conv2D(32, 3, padding=1), nn.Activation('relu'), nn.MaxPool2D(4)], (16, 8, 64, 64))
     whole = 16 * 32 * 64 * 64 * 4
