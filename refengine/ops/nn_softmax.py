@@ -80,6 +80,8 @@ def _forward(sign: float, log: bool) -> Callable[..., Any]:
                 use_length: bool = False, out: Any = None) -> Any:
         axis %= data.ndim
         mask = None if length is None else _mask(xp, data.shape, length, axis)
+        if out is not None and dtype is not None and out.dtype != dtype:
+            out = None      # what cannot be the result is not written to
         result = _softmax(xp, _prepared(xp, data, sign, temperature), axis, log, mask, out)
         if mask is not None and log:
             result = xp.where(mask, result, result.dtype.type(0))   # what does not count is 0, not -inf

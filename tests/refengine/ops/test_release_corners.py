@@ -267,3 +267,10 @@ def test_real_calls_that_would_fail_inside_numpy():
         nd.contrib.interleaved_matmul_selfatt_qk(nd.ones((1, 2, 4)), heads=0)
     with pytest.raises(MXNetError, match='group_adagrad'):
         nd.contrib.group_adagrad_update(nd.ones((2, 2)), nd.ones((2, 2)), nd.ones((3,)), lr=1.0)
+
+
+def test_an_output_of_another_type_is_left_alone():
+    x = nd.array([[1.0, 2.0]], dtype='float64')
+    with pytest.raises(MXNetError, match='expected float16'):
+        nd.log_softmax(x, dtype='float16', out=x)
+    assert x.asnumpy().tolist() == [[1.0, 2.0]]
