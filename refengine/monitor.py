@@ -50,11 +50,11 @@ class Monitor:
         self.step += 1
 
     def toc(self) -> list[tuple[int, str, str]]:
-        """End a batch: the statistics of outputs, then those of all parameters."""
+        """End a batch: the statistics of outputs, then those of all parameters and states."""
         if not self.activated:
             return []
         for exe in self.exes:
-            for name, array in exe.arg_dict.items():
+            for name, array in (*exe.arg_dict.items(), *exe.aux_dict.items()):
                 if self.re_prog.match(name):
                     self.queue.append((self.step, name, self.stat_func(array)))
         self.activated = False

@@ -11,9 +11,12 @@ from .. import dispatch
 from .. import ndarray as nd
 from ..base import MXNetError
 from ..graph.cached import CachedGraph
+from ..graph.node import Node
 from ..graph.plan import State
 from ..graph.program import build
+from ..tape import Leaf, gradients
 from ..tape import state as tape_state
+from . import watching
 from .symbol import Symbol
 
 _LOSSES = frozenset({'SoftmaxOutput', 'LinearRegressionOutput', 'LogisticRegressionOutput', 'MAERegressionOutput',
@@ -52,7 +55,7 @@ class Executor:
         self._aux_names = [node.name for node in states]
         self._graph = CachedGraph(build(symbol._entries, [*variables, *states]), backend=symbol._backend)
         self._outputs: list[Any] | None = None
-        self._state: State | None = None
+        self._state: State | _Watched | None = None
         self._monitor: Monitor | None = None
         self._monitor_all = False
 
@@ -119,9 +122,11 @@ class Executor:
         try:
             plan = self._graph.plan_for(arrays, self._ctx.home, bool(is_train))
             record = bool(is_train) and any(word != 'null' for word in self._words)
-            heads, self._state = plan.forward(arrays, record or self._monitor is not None)
             if self._monitor is not None:
-                self._report(plan)
+                self._state = _Watched(self, self._monitor, self._monitor_all, record)
+                heads = self._state.heads
+            else:
+                heads, self._state = plan.forward(arrays, record)
         finally:
             tape_state.training, tape_state.recording = training, recording
         variables = set(self._graph.program.inputs)
@@ -140,7 +145,10 @@ class Executor:
         wanted = [i for i, word in enumerate(self._words) if word != 'null' and self.grad_arrays[i] is not None]
         recording, tape_state.recording = tape_state.recording, False
         try:
-            found = self._state.plan.backward(self._state, given, wanted)
+            if isinstance(self._state, _Watched):
+                found = self._state.backward(given, wanted)
+            else:
+                found = self._state.plan.backward(self._state, given, wanted)
         finally:
             tape_state.recording = recording
         for index, gradient in zip(wanted, found, strict=True):
@@ -179,25 +187,12 @@ class Executor:
         return given
 
     def set_monitor_callback(self, callback: Monitor, monitor_all: bool = False) -> None:
-        """Have ``callback(name, array)`` called with every output of every node, and with inputs too if asked for."""
+        """Have ``callback(name, array)`` called with every output of every node, and with inputs too if asked for.
+
+        In backward it hears of the gradients that every node passes back, as ``NAME_backward_output``.
+        """
         self._monitor = callback
         self._monitor_all = monitor_all
-
-    def _report(self, plan: Any) -> None:
-        assert self._monitor is not None
-        assert self._state is not None
-        program = plan.program
-        slots: dict[int, str] = {}
-        nodes = {node.name: node for node in self._symbol.nodes()}
-        for step in program.steps:
-            for slot, name in zip(step.outputs, nodes[step.name].output_names(), strict=False):
-                slots[slot] = name
-            if self._monitor_all:
-                for slot in step.inputs:
-                    if slot in program.inputs:
-                        slots.setdefault(slot, program.names[slot])
-        for slot in sorted(slots):
-            self._monitor(slots[slot], dispatch.wrap(plan.value(self._state, slot), self._ctx.home))
 
     # ---- parameters --------------------------------------------------------------------------------------------
 
@@ -258,3 +253,64 @@ class Executor:
                               in_place=in_place, mirror=mirror.enabled())
         return (f'{self._symbol.debug_str()}Total {-(-planned.planned_bytes // (1 << 20))} MB allocated\n'
                 f'Total 0 TempSpace resource requested\n')
+
+
+class _Watched(watching.Listener):
+    """One run of an executor, node by node, with everything told to a monitor."""
+
+    def __init__(self, executor: Executor, monitor: Monitor, monitor_all: bool, record: bool) -> None:
+        self._tell = monitor
+        self._all = monitor_all
+        ctx = executor._ctx.home
+        arguments, states = executor._symbol._variables()
+        self._arguments = [dispatch.wrap(array._data, ctx) for array in executor.arg_arrays]
+        values = {id(node): [array] for node, array in zip(arguments, self._arguments, strict=True)}
+        for node, array in zip(states, executor.aux_arrays, strict=True):
+            values[id(node)] = [dispatch.wrap(array._data, ctx)]
+        if executor._graph.program.open:        # dimensions of sources that follow from the arguments
+            from .inference import known_shapes
+            known = known_shapes(executor._symbol, {node.name: values[id(node)][0].shape
+                                                    for node in (*arguments, *states)})
+            for node in executor._symbol.nodes():
+                if node.op is not None and node.op.source and 'shape' in node.op.params:
+                    given = {key: value for key, value in node.params.items() if key in node.op.params}
+                    values[id(node)] = [dispatch.invoke(node.op, [], {**given, 'shape': known.shape((node, 0))},
+                                                        ctx=ctx)]
+        if record:
+            for array, word in zip(self._arguments, executor._words, strict=True):
+                if word != 'null':
+                    array._node = Leaf(nd.zeros_like(array), 'write', array._data.dtype)
+        tape_state.recording = record
+        try:
+            self._results = watching.run(executor._symbol._entries, values, ctx, self)
+        finally:
+            tape_state.recording = False
+        self.heads = [result._data for result in self._results]
+
+    def enters(self, node: Node, index: int, source: Any, array: Any) -> None:
+        if self._all:
+            if source[0].op is None:
+                self._tell(source[0].name, array)
+            self._tell(f'{node.name}_{watching.input_words(node)[index]}', array)
+
+    def leaves(self, node: Node, index: int, array: Any) -> None:
+        self._tell(f'{node.name}_{watching.output_words(node)[index]}', array)
+
+    def returns(self, node: Node, index: int, array: Any) -> None:
+        single = len(node.inputs) - len(node.states()) == 1
+        self._tell(f'{node.name}_backward_output{"" if single else index}', array)
+
+    def backward(self, given: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
+        """The gradients of the wanted arguments; None for one that no result depends on."""
+        pairs = [(result, dispatch.wrap(head, result._ctx)) for result, head in zip(self._results, given, strict=True)
+                 if result._node is not None]
+        for array in self._arguments:
+            if array._node is not None:
+                array._node.fresh = False
+        if pairs:
+            gradients([result for result, _ in pairs], [head for _, head in pairs], retain_graph=True)
+        found = []
+        for place in wanted:
+            leaf = self._arguments[place]._node
+            found.append(leaf.grad._data if leaf is not None and leaf.fresh else None)
+        return found

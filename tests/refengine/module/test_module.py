@@ -139,7 +139,8 @@ def test_monitor() -> None:
     module.install_monitor(monitor)
     monitor.tic()
     module.forward_backward(next(data()))
-    assert [name for _, name, _ in monitor.toc()] == ['fc1_output', 'fc1_weight', 'fc1_bias']
+    assert [name for _, name, _ in monitor.toc()] == [
+        'fc1_output', 'fc1_backward_output1', 'fc1_backward_output2', 'fc1_weight', 'fc1_bias']
 
 
 def test_feed_forward(tmp_path: Path) -> None:
