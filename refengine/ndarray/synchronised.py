@@ -12,8 +12,6 @@ comes from one device only is put off until those of the others have come; its g
 
 from __future__ import annotations
 
-import threading
-import time
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -25,124 +23,10 @@ from ..autograd import through
 from ..base import MXNetError, _Null
 from ..op import Operator, registry
 from ..ops._nn import channel_shape
+from . import awaited
 from .ndarray import NDArray
 
-PATIENCE = 30.0
-"""Seconds that a thread waits for those that drive the other devices."""
-
-_changed = threading.Condition()
 _meetings: dict[str, _Meeting] = {}
-_local = threading.local()
-
-
-class Team:
-    """Threads that drive one device each: when all of them wait or are through, nobody is left to wait for."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.idle = 0
-
-    def join(self) -> None:
-        """Be one of them."""
-        _local.team = self
-
-    def leave(self) -> None:
-        """Be through."""
-        with _changed:
-            self.idle += 1
-            _changed.notify_all()
-
-
-class _Waiting:
-    """Something that others have to bring about."""
-
-    def __init__(self) -> None:
-        self.done = False
-        self.error = ''
-        self.teams: list[Team] = []         # of those who wait
-
-    def finish(self) -> None:
-        """It is there: nobody waits any more."""
-        self.done = True
-        for team in self.teams:
-            team.idle -= 1
-        self.teams.clear()
-        _changed.notify_all()
-
-    def complaint(self, why: str) -> MXNetError:
-        """What is wrong for somebody who needs it now."""
-        raise NotImplementedError
-
-    def give_up(self, why: str) -> None:
-        """Let all who wait go with an error."""
-        self.error = self.error or why
-        _changed.notify_all()
-
-    def wait(self) -> None:
-        """Wait until it is there; MXNetError when it cannot come, or does not come in time."""
-        team: Team | None = getattr(_local, 'team', None)
-        deadline = time.monotonic() + PATIENCE
-        with _changed:
-            if team is not None and not self.done:
-                team.idle += 1
-                self.teams.append(team)
-                _changed.notify_all()
-            why = ''
-            while not self.done and not (why or self.error):
-                if team is not None and team.idle >= team.size:
-                    why = 'no other device is under way'
-                elif team is None and threading.active_count() == 1:
-                    why = 'there is no other thread that could bring one'
-                elif time.monotonic() >= deadline:
-                    why = f'the others did not come within {PATIENCE:g} s'
-                else:
-                    _changed.wait(max(0.0, deadline - time.monotonic()))
-            if not self.done:
-                if team is not None:
-                    team.idle -= 1
-                    self.teams.remove(team)
-                self.give_up(why)
-                raise self.complaint(why or self.error)
-
-
-class _Promise:
-    """What stands in an array as long as its value is not there; ``kept`` is the value that it had before."""
-
-    __slots__ = ('dtype', 'kept', 'shape', 'waiting')
-
-    def __init__(self, waiting: _Waiting, shape: tuple[int, ...], dtype: Any, kept: Any = None) -> None:
-        self.waiting = waiting
-        self.shape = shape
-        self.dtype = dtype
-        self.kept = kept
-
-
-_read: Any = NDArray.__dict__['_data'].__get__
-_write: Any = NDArray.__dict__['_data'].__set__
-
-
-class _Awaited(NDArray):
-    """An array whose value comes with the last device; then it is an ordinary one."""
-
-    __slots__ = ()
-
-    @property  # type: ignore[misc]
-    def _data(self) -> Any:  # type: ignore[override]
-        promise = _read(self)
-        if isinstance(promise, _Promise):
-            promise.waiting.wait()
-        return _read(self)
-
-    shape = property(lambda self: _read(self).shape)  # type: ignore[assignment]
-    dtype = property(lambda self: np.dtype(_read(self).dtype).type)  # type: ignore[assignment]
-    ndim = property(lambda self: len(_read(self).shape))  # type: ignore[assignment]
-    size = property(lambda self: int(np.prod(_read(self).shape)))  # type: ignore[assignment]
-
-
-def _promised(meeting: _Meeting, shape: tuple[int, ...], dtype: Any, ctx: Any) -> Any:
-    array = dispatch.wrap(_Promise(meeting, shape, dtype), ctx, NDArray)
-    array.__class__ = _Awaited
-    return array
 
 
 class _Guest:
@@ -153,11 +37,11 @@ class _Guest:
         self.behind = [a._node for a in inputs] if tape.state.recording else [None] * len(inputs)
         self.ctx = inputs[0]._ctx
         vector = (self.arrays[1].shape, self.arrays[1].dtype)
-        self.given = [_promised(meeting, shape, dtype, self.ctx)
+        self.given = [awaited.promised(meeting, shape, dtype, self.ctx)
                       for shape, dtype in ((self.arrays[0].shape, self.arrays[0].dtype), vector, vector)]
 
 
-class _Meeting(_Waiting):
+class _Meeting(awaited.Waiting):
     """The devices that have come for one step of one layer."""
 
     def __init__(self, key: str, count: int, params: dict[str, Any]) -> None:
@@ -323,7 +207,7 @@ _together: weakref.WeakSet[Any] = weakref.WeakSet()
 """The steps whose gradients were not computed yet."""
 
 
-class _Pass(_Waiting):
+class _Pass(awaited.Waiting):
     """Backward passes that wait for those of other devices: their heads, and the gradients that they will fill."""
 
     def __init__(self) -> None:
@@ -360,15 +244,15 @@ class _Pass(_Waiting):
             array = leaf.grad
             if leaf.kind == tape.LEAF and array.__class__ is NDArray:
                 raw = array._data
-                array.__class__ = _Awaited
-                _write(array, _Promise(self, raw.shape, raw.dtype, raw))
+                array.__class__ = awaited.Awaited
+                awaited.write_slot(array, awaited.Promise(self, raw.shape, raw.dtype, raw))
                 self.targets.append(array)
 
     def restore(self) -> None:
         """Give the variables their gradients back as they were."""
         _passes.remove(self)
         for array in self.targets:
-            raw = _read(array).kept
+            raw = awaited.read_slot(array).kept
             array.__class__ = NDArray
             array._data = raw
 
@@ -403,7 +287,7 @@ def _put_off(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
     """Whether a backward pass waits for those of other devices; the last of them runs all."""
     if not any(step.alive for step in _together):
         return False
-    with _changed:
+    with awaited.changed:
         steps, leaves = _reached(heads)
         mine = next((p for p in _passes if p.steps.keys() & steps.keys()), None)
         if mine is None:
@@ -464,7 +348,7 @@ def sync_batch_norm(data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: N
     if op.infer is not None:
         op.infer(arrays, params)
     where = str(data._ctx)
-    with _changed:
+    with awaited.changed:
         meeting = _meetings.get(params['key'])
         if meeting is not None and (where in meeting.guests or meeting.count != params['ndev']):
             meeting.give_up(f'{where} came again before the others')

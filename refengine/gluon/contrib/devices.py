@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import autograd
-from ...ndarray.synchronised import Team
+from ...ndarray.awaited import Team
 
 
 def run_on_devices(function: Callable[..., Any], *parts: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 import refengine as mx
 from refengine import autograd, gluon, nd
 from refengine.gluon.contrib.nn import SyncBatchNorm, run_on_devices
-from refengine.ndarray import synchronised
+from refengine.ndarray import awaited, synchronised
 
 pytestmark = pytest.mark.inline_engine      # devices that meet need calls that run at the call: an error says so
 
@@ -22,7 +22,7 @@ OG = np.random.RandomState(1).randn(4, 3, 2).astype('f')
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(synchronised, 'PATIENCE', 1.0)
+    monkeypatch.setattr(awaited, 'PATIENCE', 1.0)
     yield
     synchronised._meetings.clear()
     for waiting in list(synchronised._passes):
@@ -199,7 +199,7 @@ def test_threads_that_wait_for_each_other_get_an_error_at_once():
         key = f'key of {x.context}'
         return nd.contrib.SyncBatchNorm(x, *(nd.ones(3, ctx=x.context) for _ in range(4)), key=key, ndev=2) + 1
 
-    synchronised.PATIENCE = 60.0
+    awaited.PATIENCE = 60.0
     shards = gluon.utils.split_and_load(nd.array(X), DEVICES)
     with autograd.record(), pytest.raises(mx.MXNetError, match='no other device is under way'):
         run_on_devices(wrong, shards)
