@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
@@ -44,8 +45,9 @@ def command(
     """Print bytes without reuse, planned, and the measured peak of networks.
 
     For inference and for a training step; each number comes from a process of its own. What cannot be told is a row
-    with its reason; a failure also ends the command with status 1.
+    with its reason; a failure also ends the command with status 1. An interrupted run shows what it has.
     """
+    interrupted = False
     if earlier:
         try:
             run = joined([read_run(path.read_text(encoding="utf-8")) for path in earlier])
@@ -55,31 +57,35 @@ def command(
         chosen = choose(patterns, quick, batch)
         if not chosen:
             raise UsageFault(f"no model matches {', '.join(patterns)}", f"there are {', '.join(MODELS)}")
-        run = _measured(engines_of(engines), chosen, limit)
+        run, interrupted = _measured(engines_of(engines), chosen, limit)
     if picture is not None:
         write_atomically(picture, svg(run))
     _write(run, form, output, picture)
-    raise SystemExit(ExitCode.DIFFERS if faults(run) else ExitCode.OK)
+    raise SystemExit(ExitCode.INTERRUPTED if interrupted else ExitCode.DIFFERS if faults(run) else ExitCode.OK)
 
 
-def _measured(engines: list[Engine], chosen: dict[str, int], limit: float) -> MemoryRun:
+def _measured(engines: list[Engine], chosen: dict[str, int], limit: float) -> tuple[MemoryRun, bool]:
+    """The run, or what there is of it when it was interrupted, and whether it was."""
     console = Console(stderr=True)
     subjects = [Subject(engine.name, str(interpreter_for(engine, lambda line: console.print(line, markup=False))),
                         engine.module, engine.setup, environment_of(engine)) for engine in engines]
     about: dict[str, dict[str, str]] = {}
     records = []
+    interrupted = False
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True,
                   disable=not console.is_terminal) as progress:
         task = progress.add_task("measuring", total=len(chosen) * len(MODES) * len(subjects) * len(ASKED))
-        for model, batch in chosen.items():
-            for mode in MODES:
-                for subject in subjects:
-                    progress.update(task, description=f"{model} {mode} on {subject.name}")
-                    record, known = measure(subject, model, mode, batch, limit, lambda: progress.advance(task))
-                    records.append(record)
-                    about.setdefault(subject.name, {}).update(known)
+        try:
+            for model, mode, subject in itertools.product(chosen, MODES, subjects):
+                progress.update(task, description=f"{model} {mode} on {subject.name}")
+                record, known = measure(subject, model, mode, chosen[model], limit, lambda: progress.advance(task))
+                records.append(record)
+                about.setdefault(subject.name, {}).update(known)
+        except KeyboardInterrupt:
+            interrupted = True
     unknown = dict.fromkeys(("version", "python", "numpy"), "unknown")
-    return MemoryRun(tuple(records), tuple({"name": s.name, **unknown, **about[s.name]} for s in subjects))
+    run = MemoryRun(tuple(records), tuple({"name": s.name, **unknown, **about.get(s.name, {})} for s in subjects))
+    return run, interrupted
 
 
 def _write(run: MemoryRun, form: str, output: Path | None, picture: Path | None) -> None:

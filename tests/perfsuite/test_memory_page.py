@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conformance.cli import main
-from perfsuite.memory import MemoryRecord, MemoryRun
+from perfsuite.memory import MemoryRecord, MemoryRun, Subject, read_run
+from perfsuite.memory_models import MODELS
 from perfsuite.memory_page import faults, goal_lines, markdown, print_tables, reason_lines
 from perfsuite.memory_picture import svg
 from perfsuite.memory_plan import MEGA
@@ -116,3 +117,29 @@ def test_a_failing_engine_ends_with_rows_and_status_1(tmp_path: Path, monkeypatc
                                      "--batch", "1"])
     assert done.exit_code == 1, done.output
     assert "RuntimeError: gone" in done.output
+
+
+def test_an_interrupted_run_shows_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def measure(subject: Subject, model: str, mode: str, *rest: object) -> tuple[MemoryRecord, dict[str, str]]:
+        calls.append(mode)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return MemoryRecord(subject.name, model, mode, 1, 100, 50, 25, "p", 10, 10, 10, 10), {"version": "7"}
+
+    monkeypatch.setattr("conformance.cli.perf_memory.measure", measure)
+    done = CliRunner().invoke(main, ["perf", "memory", "--engines", "refengine", "--quick", "--format", "json"])
+    assert done.exit_code == 130, done.output
+    assert [record.mode for record in read_run(done.output).records] == ["inference"]
+
+
+def test_the_committed_page_and_drawing_are_those_of_the_committed_results() -> None:
+    run = read_run((DOCS / "memory.json").read_text(encoding="utf-8"))
+    again = ("run `conform perf memory --from docs/memory.json --format markdown --output docs/memory.md --picture "
+             "docs/memory.svg`")
+    assert (DOCS / "memory.md").read_text(encoding="utf-8") == markdown(run, "memory.svg"), again
+    assert (DOCS / "memory.svg").read_text(encoding="utf-8") == svg(run), again
+    assert faults(run) == []
+    assert {(r.engine, r.model) for r in run.records} == {
+        (engine, model) for engine in ("refengine", "mxnet-1.9.1") for model in MODELS}
