@@ -135,32 +135,36 @@ def _hold(xp: Any, running: Any, new_h: Any, h: Any) -> Any:
 
 
 def _gru(xp: Any, x: Any, h: Any, w: Weights, s: Settings, order: list[int], live: Any) -> tuple[Any, ...]:
-    length, batch, _ = x.shape
+    length, batch, features = x.shape
     cells, kind = w.state.shape[0] // 3, x.dtype
-    two, half = 2 * cells, x.dtype.type(0.5)
-    both = _feed(xp, x, _scaled(xp, w.input[:two], half), (w.input_bias[:two] + w.state_bias[:two]) * half)
-    new = _feed(xp, x, w.input[two:], w.input_bias[two:])
-    both_weight = _turned(xp, w.state[:two], half)
-    new_weight, new_bias = _turned(xp, w.state[two:]), w.state_bias[two:]
-    all_n = empty(xp, (length, batch, cells), kind)
-    outputs = empty(xp, (length, batch, cells), kind)
-    fed, product = xp.empty((batch, two), kind), xp.empty((batch, cells), kind)
-    dot, tanh, multiply, add = xp.dot, xp.tanh, xp.multiply, xp.add
-    resets, updates = both[:, :, :cells], both[:, :, cells:]
+    half, flat = x.dtype.type(0.5), x.reshape(length * batch, features)
+    both, state_weights = empty(xp, (length, 2, batch, cells), kind), empty(xp, (3, cells, cells), kind)
+    spare = empty(xp, (length * batch, cells), kind)
+    for gate in range(3):
+        rows, factor = slice(gate * cells, (gate + 1) * cells), half if gate < 2 else kind.type(1)
+        xp.multiply(w.state[rows].T, factor, out=state_weights[gate])
+        if gate < 2:
+            xp.dot(flat, _scaled(xp, w.input[rows], factor).T, out=spare)
+            xp.add(spare.reshape(length, batch, cells), (w.input_bias[rows] + w.state_bias[rows]) * half,
+                   out=both[:, gate])
+    new, new_bias = _feed(xp, x, w.input[2 * cells:], w.input_bias[2 * cells:]), w.state_bias[2 * cells:]
+    all_n, outputs = empty(xp, (length, batch, cells), kind), empty(xp, (length, batch, cells), kind)
+    fed, product = xp.empty((3, batch, cells), kind), xp.empty((batch, cells), kind)
+    fed_gates, fed_new = fed[:2], fed[2]
+    tanh, multiply, add = xp.tanh, xp.multiply, xp.add
     for t in order:
+        xp.matmul(h, state_weights, out=fed)
         gates = both[t]
-        dot(h, both_weight, out=fed)
-        add(gates, fed, out=gates)
+        add(gates, fed_gates, out=gates)
         tanh(gates, out=gates)
         multiply(gates, half, out=gates)
         add(gates, half, out=gates)
-        state = dot(h, new_weight, out=all_n[t])
-        add(state, new_bias, out=state)
-        n = new[t]
-        add(n, multiply(resets[t], state, out=product), out=n)
+        state, n = add(fed_new, new_bias, out=all_n[t]), new[t]
+        reset, update = gates
+        add(n, multiply(reset, state, out=product), out=n)
         tanh(n, out=n)
         new_h = xp.subtract(h, n, out=outputs[t])
-        multiply(new_h, updates[t], out=new_h)
+        multiply(new_h, update, out=new_h)
         add(new_h, n, out=new_h)
         h = new_h if live is None else _hold(xp, live[t], new_h, h)
     return outputs, h, None, (both, new, all_n)
@@ -301,7 +305,7 @@ def _gru_back(xp: Any, kept: tuple[Any, ...], before: Any, ograd: Any, dh: Any, 
               live: Any) -> tuple[Any, Any, Any]:
     both, new, all_n = kept
     length, batch, cells = new.shape
-    reset, update = both[:, :, :cells], both[:, :, cells:]
+    reset, update = both[:, 0], both[:, 1]
     # Every gate is a factor times dh: for the state reset, update and new gate, for the input another new gate.
     gates = empty(xp, (length, batch, 3, cells), new.dtype)
     of_r, of_z, of_n = (gates[:, :, gate] for gate in range(3))
