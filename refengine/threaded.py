@@ -120,15 +120,19 @@ class Queue:
 
     def _work(self) -> None:
         here = threading.current_thread()
-        while True:
-            with self._changed:
-                while not self._waiting and not self._closed and self._thread is here:
-                    self._changed.wait()
-                if self._thread is not here or not self._waiting:
-                    return
-                self._ident = threading.get_ident()
-                task = self._waiting.popleft()
-            self._finish(task)
+        try:
+            while True:
+                with self._changed:
+                    while not self._waiting and not self._closed and self._thread is here:
+                        self._changed.wait()
+                    if self._thread is not here or not self._waiting:
+                        return
+                    self._ident = threading.get_ident()
+                    task = self._waiting.popleft()
+                self._finish(task)
+        finally:        # the system may give the number of this thread to another one
+            if self._ident == threading.get_ident():
+                self._ident = None
 
     def _finish(self, task: Task) -> None:
         task.run()
@@ -222,9 +226,9 @@ class Queue:
             self._changed.notify_all()
         if thread is not None:
             thread.join(LOOK)
-        with self._changed:
-            if not self.is_worker():
-                self._ident = None
+            with self._changed:
+                if not self._unfinished:        # however slowly it ends, it runs nothing any more
+                    self._ident = None
 
     def _before_fork(self) -> None:
         """Let the child find everything done: nobody hands anything over until the fork is made."""

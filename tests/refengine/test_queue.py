@@ -153,6 +153,29 @@ def test_a_thread_that_dies_is_noticed(queue, monkeypatch):
     assert again == [0, 1, 2]
 
 
+def test_the_number_of_a_dead_thread_may_be_that_of_another(queue, monkeypatch):
+    """A thread that the system gave the number of the worker is not taken for it."""
+    monkeypatch.setattr(threading, 'excepthook', lambda args: None)
+
+    def ends(task: Task) -> None:
+        task.body = None
+        raise SystemExit
+
+    monkeypatch.setattr(queue, '_finish', ends)
+    queue.put(Task(lambda: None))
+    deadline = time.monotonic() + LIMIT
+    while queue._thread is not None and queue._thread.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    found: list[bool] = []
+    for _ in range(20):
+        thread = threading.Thread(target=lambda: found.append(queue.is_worker()))
+        thread.start()
+        thread.join(LIMIT)
+    assert found == [False] * 20
+    monkeypatch.undo()
+    in_time(queue.drain)
+
+
 def test_who_waits_for_himself_is_told(queue):
     tasks: list[Task] = []
     task = Task(lambda: queue.wait(tasks[0]))
