@@ -34,7 +34,7 @@ def residual(blocks):
 
 #: Activations of their own, one after the other: each needs its result on the way back, and costs little to repeat.
 ACTIVATIONS = """
-def activations(layers, batch=32768, train=True):
+def activations(layers, batch=16384):
     def make():
         net = mx.gluon.nn.HybridSequential()
         for number in range(layers):
@@ -151,7 +151,7 @@ for word in ("0", "1"):
 def computing_again_never_needs_more(mx, check):
     found = told(check, """
 for name in ("relu", "tanh"):
-    say(name, [sized(chain(12, train=True, activation=name, static_alloc=True), MXNET_BACKWARD_DO_MIRROR=word)
+    say(name, [sized(chain(12, 16384, train=True, activation=name, static_alloc=True), MXNET_BACKWARD_DO_MIRROR=word)
                for word in ("0", "1")])
 """)
     for name, (plain, mirrored) in sorted(found.items()):
