@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from .. import dispatch
@@ -139,14 +140,19 @@ def _scale(rescale_grad: Any, like: NDArray) -> NDArray:
     return full((1,), rescale_grad, ctx=like.context)
 
 
+@cache
+def _checked(name: str) -> Callable[..., Any]:
+    """The function of an operator that says which of its arguments is no array."""
+    return _functions.make(_registry[name], name)
+
+
 def adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: Any, lr: float, eta: float,
                  beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0,
                  clip_gradient: float = -1, out: Any = None, name: Any = None, **kwargs: Any) -> Any:
     """One step of AdamW; rescale_grad is a number or an array of one element."""
     rates = {'lr': lr, 'eta': eta, 'beta1': beta1, 'beta2': beta2, 'epsilon': epsilon, 'wd': wd,
              'clip_gradient': clip_gradient, **kwargs}
-    return dispatch.invoke(_registry['_adamw_update'], (weight, grad, mean, var, _scale(rescale_grad, weight)), rates,
-                           out)
+    return _checked('_adamw_update')(weight, grad, mean, var, _scale(rescale_grad, weight), out=out, **rates)
 
 
 def mp_adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: Any,
@@ -155,8 +161,8 @@ def mp_adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray,
     """One step of AdamW for a float16 weight through its float32 copy."""
     rates = {'lr': lr, 'eta': eta, 'beta1': beta1, 'beta2': beta2, 'epsilon': epsilon, 'wd': wd,
              'clip_gradient': clip_gradient, **kwargs}
-    return dispatch.invoke(_registry['_mp_adamw_update'],
-                           (weight, grad, mean, var, weight32, _scale(rescale_grad, weight)), rates, out)
+    return _checked('_mp_adamw_update')(weight, grad, mean, var, weight32, _scale(rescale_grad, weight), out=out,
+                                        **rates)
 
 
 def _interleaved(*lists: Sequence[NDArray]) -> list[NDArray]:

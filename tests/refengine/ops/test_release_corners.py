@@ -274,3 +274,13 @@ def test_an_output_of_another_type_is_left_alone():
     with pytest.raises(MXNetError, match='expected float16'):
         nd.log_softmax(x, dtype='float16', out=x)
     assert x.asnumpy().tolist() == [[1.0, 2.0]]
+
+
+def test_what_is_no_array_is_named():
+    one = nd.array([1.0])
+    with pytest.raises(AssertionError, match='Argument grad must have NDArray type, but got 2.5'):
+        nd.contrib.adamw_update(one, 2.5, one, one, one, lr=1, eta=1)
+    with pytest.raises(MXNetError, match='expects 5 inputs, but got 4'):
+        nd.contrib.adamw_update(one, one, one, None, one, lr=1, eta=1)
+    with pytest.raises(MXNetError, match='Type inconsistent'):
+        nd.contrib.quantized_flatten(*(nd.array([1], dtype='uint8') for _ in range(3)))
