@@ -134,7 +134,7 @@ def print_tables(console: Console, run: MemoryRun) -> None:
         for name in COLUMNS:
             if name != "batch":     # stands below: the table shall fit 80 columns
                 table.add_column(name.replace(" ", "\n"), justify="left" if name in _WORDS else "right",
-                                 no_wrap=name != "engine")
+                                 no_wrap=name != "engine", overflow="fold")
         for record in chosen:
             row = dict(zip(COLUMNS, map(escape, cells(record))))
             style = {True: "green", False: "yellow", None: ""}[record.meets_goal]

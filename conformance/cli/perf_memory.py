@@ -91,7 +91,8 @@ def _measured(engines: list[Engine], chosen: dict[str, int], limit: float) -> tu
 def _write(run: MemoryRun, form: str, output: Path | None, picture: Path | None) -> None:
     if form == "text":
         if output is None:
-            print_tables(Console(), run)
+            console = Console()
+            print_tables(console if console.is_terminal else Console(width=140), run)
             return
         console = Console(record=True, width=140, file=open(os.devnull, "w"))  # noqa: SIM115 - the console owns it
         print_tables(console, run)
