@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 import refengine as mx
+from refengine.profiler.session import session
 
 #: The Trace Event Format, as far as the kinds of events go that the profiler writes: what both viewers insist on.
 _NUMBER = {"type": "number", "minimum": 0}
@@ -98,13 +99,23 @@ def test_begins_and_ends_nest_on_every_thread(profiler: Any) -> None:
     stacks: dict[Any, list[str]] = defaultdict(list)
     found = [event for event in traced(profiler)["traceEvents"] if event["ph"] in "BE"]
     assert found
-    for event in sorted(found, key=lambda e: (e["ts"], e["ph"] == "B")):
+    for event in sorted(found, key=lambda e: e["ts"]):      # at one time the order in the file counts, as in viewers
         stack = stacks[event["pid"], event["tid"]]
         if event["ph"] == "B":
             stack.append(event["name"])
         else:
             assert stack.pop() == event["name"]
     assert not any(stacks.values())
+
+
+def test_what_begins_at_one_time_is_nested_by_its_place() -> None:
+    """A stamp is a double: moments that lie closer than it can tell are still in order."""
+    at = 10**15
+    given = (("nothing", 3, 3), ("inner", 2, 5), ("outer", 1, 7), ("next", 7, 9), ("all", 1, 9))
+    spans = [("BE", name, "operator", at + start, at + end, 0, 1, None) for name, start, end in given]
+    found = [(e["ph"], e["name"]) for e in session._expand(spans)]
+    assert found == [("B", "all"), ("B", "outer"), ("B", "inner"), ("B", "nothing"), ("E", "nothing"), ("E", "inner"),
+                     ("E", "outer"), ("B", "next"), ("E", "next"), ("E", "all")]
 
 
 def test_every_process_is_named_once(profiler: Any) -> None:
