@@ -117,6 +117,18 @@ def goal_lines(run: MemoryRun) -> list[str]:
     return lines
 
 
+def peak_lines(run: MemoryRun) -> list[str]:
+    """For each engine and mode, which models' measured peak is not below no reuse."""
+    lines = []
+    for engine in [entry["name"] for entry in run.engines]:
+        for mode in MODES:
+            above = [r.title for r in of_mode(run, mode) if r.engine == engine and r.peak and r.no_reuse
+                     and r.peak >= r.no_reuse]
+            if above:
+                lines.append(f"{engine}, {mode}: the measured peak is above no reuse for {', '.join(above)}")
+    return lines
+
+
 def conditions(run: MemoryRun) -> str:
     """One line that says under which conditions the numbers came about."""
     engines = "; ".join(f"{e['name']} {e['version']} (Python {e['python']}, numpy {e['numpy']})" for e in run.engines)
@@ -143,7 +155,7 @@ def print_tables(console: Console, run: MemoryRun) -> None:
         console.print(table)
     batches = {record.title: record.batch for record in run.records}
     console.print("Batches: " + ", ".join(f"{title} {batch}" for title, batch in batches.items()), markup=False)
-    for line in goal_lines(run):
+    for line in (*goal_lines(run), *peak_lines(run)):
         console.print(line, markup=False)
     for line in reason_lines(run):
         console.print(line, style="dim", markup=False)
@@ -164,7 +176,7 @@ def markdown(run: MemoryRun, picture: str | None = None) -> str:
         if chosen:
             parts += [f"## {mode.capitalize()}", "", f"{_MODE_SAYS[mode].capitalize()}; sizes in MiB.", "",
                       *_table([[cell(value) for value in cells(record)] for record in chosen]), ""]
-    parts += [f"- {cell(line)}" for line in goal_lines(run)]
+    parts += [f"- {cell(line)}" for line in (*goal_lines(run), *peak_lines(run))]
     parts += [f"- {cell(line)}" for line in reason_lines(run)]
     return "\n".join([*parts, "", _MEANING, "## Conditions", "", cell(conditions(run)), ""])
 

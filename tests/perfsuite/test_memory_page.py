@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rich.console import Console
 from conformance.cli import main
 from perfsuite.memory import MemoryRecord, MemoryRun, Subject, read_run
 from perfsuite.memory_models import MODELS
-from perfsuite.memory_page import faults, goal_lines, markdown, print_tables, reason_lines
+from perfsuite.memory_page import faults, goal_lines, markdown, peak_lines, print_tables, reason_lines
 from perfsuite.memory_picture import svg
 from perfsuite.memory_plan import MEGA
 
@@ -53,6 +54,13 @@ def test_goals_and_gaps_are_named() -> None:
         "theirs, inference: at least 85 % saved for no model; less for MLP (75 %)"]
     assert f"no traced bytes of theirs: {PYTHON_SEES_NOT}" in reason_lines(RUN)
     assert "no planned bytes of theirs for MLP training: timeout: no result within 2 s" in reason_lines(RUN)
+
+
+def test_a_peak_above_no_reuse_is_said() -> None:
+    assert peak_lines(RUN) == []
+    high = replace(RUN, records=(replace(RUN.records[0], peak=41 * MEGA), *RUN.records[1:]))
+    assert peak_lines(high) == ["ours, inference: the measured peak is above no reuse for MLP"]
+    assert "the measured peak is above no reuse for MLP" in markdown(high)
 
 
 def test_only_failures_are_faults() -> None:
