@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 from . import context, device, engine, storage
@@ -23,7 +22,7 @@ def feature_list() -> list[Feature]:
     """All features; the names that MXNet knows and this engine has no use for are off."""
     cuda = context.num_gpus() > 0
     enabled = {'CUDA': cuda, 'CUDNN': cuda, 'BLAS_OPEN': True, 'INT64_TENSOR_SIZE': True, 'F16C': True,
-               'PROFILER': True, 'NUMBA': importlib.util.find_spec('numba') is not None}
+               'PROFILER': True}
     names = ('CUDA', 'CUDNN', 'NCCL', 'CUDA_RTC', 'TENSORRT', 'CPU_SSE', 'CPU_AVX', 'OPENMP', 'SSE', 'F16C', 'JEMALLOC',
              'BLAS_OPEN', 'BLAS_ATLAS', 'BLAS_MKL', 'BLAS_APPLE', 'LAPACK', 'MKLDNN', 'ONEDNN', 'OPENCV', 'CAFFE',
              'PROFILER', 'DIST_KVSTORE', 'CXX14', 'INT64_TENSOR_SIZE', 'SIGNAL_HANDLER', 'DEBUG', 'TVM_OP', 'NUMBA')
