@@ -299,13 +299,13 @@ class Session:
 
 
 def jittered(program: Program, seed: int) -> Program:
-    """The same program with every fractional number moved by a few units in its last place.
+    """The same program with every fractional element moved by a few units in its last place.
 
-    Whole numbers grow or stay: one that is used as a position names the same place.
+    Whole numbers stay: they may be positions, and an engine may be wrong at them alone, which is no rounding.
 
-    >>> p = Program(("a = mx.nd.array([1.5, 2.0, 3.0, 0.0], dtype='float32')",))
-    >>> jittered(p, 2).lines == p.lines, " 2.0," in jittered(p, 2).text, "0.0]" in jittered(p, 2).text
-    (False, True, True)
+    >>> p = Program(("a = mx.nd.array([1.5, 2.0], dtype='float32')",))
+    >>> jittered(p, 1).lines == p.lines, "2.0]" in jittered(p, 1).text
+    (False, True)
     """
     step = {"float16": 1e-3, "float32": 2e-7, "float64": 4e-16}
     lines = []
@@ -313,11 +313,9 @@ def jittered(program: Program, seed: int) -> Program:
         found = literal(line)
         if found is not None and found[1].dtype in step:
             name, array = found
-            near = step[array.dtype]
-            values = tuple(
-                value if not abs(value) < 1e300 else value * (
-                    1 + near * (1, 0 if value == int(value) else -1)[(index * seed + seed // 2) % 2])
-                for index, value in enumerate(array.values))
+            factors = (1 + step[array.dtype], 1 - step[array.dtype])
+            values = tuple(value * factors[(index * seed + seed) % 2] if value == value and abs(value) < 1e300
+                           and value != int(value) else value for index, value in enumerate(array.values))
             line = f"{name} = {Literal(array.shape, array.dtype, values).text}"
         lines.append(line)
     return replace(program, lines=tuple(lines))
