@@ -17,6 +17,10 @@ _LAYOUTS = ('NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC', 'None')
 _NAMES = {3: '3D in (batch, channel, x)', 4: '4D in (batch, channel, y, x)', 5: '5D in (batch, channel, d, y, x)'}
 
 
+_AT_ONCE = 1 << 20
+"""Bytes of the images that a backward pass works on at a time, of arrays that are larger than two of these."""
+
+
 class Windows:
     """The geometry of a pooling: per spatial axis the size, kernel, stride, padding and number of windows."""
 
@@ -278,9 +282,22 @@ def _max_pooling_backward(xp: Any, ograd: Any, data: Any, output: Any, kernel: t
                           global_pool: bool = False, pooling_convention: str = 'valid', stride: tuple[int, ...] = (),
                           pad: tuple[int, ...] = (), layout: str | None = None, **ignored: Any) -> Any:
     """Each output gradient at the first largest element of its window, zero elsewhere."""
+    if not global_pool and len(data) > 1 and data.nbytes > 2 * _AT_ONCE:
+        # Some images after the other: what is in between stays in the cache, and never grows with the batch.
+        count = max(1, _AT_ONCE * len(data) // data.nbytes)
+        result = _ordered_empty(xp, data.shape, data)
+        for start in range(0, len(data), count):
+            some = slice(start, start + count)
+            w = Windows(data[some].shape, kernel, stride, pad, pooling_convention, False, layout)
+            result[some] = _max_windows_backward(xp, ograd[some], data[some], output[some], w)
+        return result
     w = Windows(data.shape, kernel, stride, pad, pooling_convention, global_pool, layout)
     if global_pool:
         return _global_max_backward(xp, ograd, data, w)
+    return _max_windows_backward(xp, ograd, data, output, w)
+
+
+def _max_windows_backward(xp: Any, ograd: Any, data: Any, output: Any, w: Windows) -> Any:
     if not w.overlap():
         return _max_places_backward(xp, ograd, data, output, w)
     # One axis after the other, the last one first: going back then finds the first row, and in it the first column.

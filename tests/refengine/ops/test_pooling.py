@@ -116,3 +116,28 @@ def test_integers_are_refused():
 def test_same_convention():
     x = nd.array(np.arange(7).reshape(1, 1, 7))
     assert nd.Pooling(x, kernel=(2,), stride=(2,), pooling_convention='same').asnumpy().tolist() == [[[1, 3, 5, 6]]]
+
+
+@pytest.mark.parametrize("kernel", [(3, 3), (2, 2)])
+def test_the_way_back_works_on_some_images_at_a_time(monkeypatch, kernel):
+    """Each gives the gradient that it gives alone, and what is in between does not grow with the batch."""
+    from refengine.ops import nn_pooling
+
+    values = np.random.RandomState(0).rand(7, 3, 12, 12).astype("float32")
+
+    def gradient(part):
+        data = mx.nd.array(part)
+        data.attach_grad()
+        with mx.autograd.record():
+            result = mx.nd.Pooling(data, kernel=kernel, stride=(2, 2), pad=(1, 1), pool_type="max")
+        result.backward(mx.nd.array(np.arange(result.size).reshape(result.shape) % 5))
+        return data.grad.asnumpy()
+
+    whole = gradient(values)
+    seen = []
+    plain = nn_pooling._max_windows_backward
+    monkeypatch.setattr(nn_pooling, "_AT_ONCE", 2 * values[0].nbytes)
+    monkeypatch.setattr(nn_pooling, "_max_windows_backward",
+                        lambda xp, og, data, *rest: seen.append(len(data)) or plain(xp, og, data, *rest))
+    assert (gradient(values) == whole).all()
+    assert seen == [2, 2, 2, 1]
