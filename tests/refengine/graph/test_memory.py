@@ -65,12 +65,12 @@ def test_savings() -> None:
 
 
 @pytest.mark.parametrize(('name', 'inference', 'training'), [
-    ('resnet18_v1', 0.85, 0.65), ('resnet50_v1', 0.93, 0.7), ('vgg11', 0.75, 0.7), ('mobilenet1_0', 0.9, 0.65)])
+    ('resnet18_v1', 0.85, 0.65), ('resnet50_v1', 0.93, 0.7), ('vgg11', 0.85, 0.65), ('mobilenet1_0', 0.9, 0.65)])
 def test_savings_of_known_networks(name: str, inference: float, training: float) -> None:
     net = getattr(mx.gluon.model_zoo.vision, name)()
     symbol = net(mx.sym.var('data'))
     for train, least in ((False, inference), (True, training)):
-        found = plan(symbol, {'data': (2, 3, 224, 224)}, train=train)
+        found = plan(symbol, {'data': (8, 3, 224, 224)}, train=train)
         assert overlapping(found) == []
         assert found.saved >= least
         assert found.planned_bytes <= 1.02 * found.live_bytes
