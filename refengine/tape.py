@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import device
-from .base import MXNetError
+from .base import LateError, MXNetError
+from .op import Operator
 
 NOT_IN_GRAPH = ('Cannot differentiate node because it is not in a computational graph. You need to set is_recording to '
                 'true or use autograd.record() to save computational graphs for backward. If you want to differentiate '
@@ -328,6 +329,21 @@ def _complete(node: Any, ograds: list[Any], zeros_like: Any) -> None:
             ograds[index] = zeros_like(node.outputs[index])
 
 
+class _Given(Exception):
+    """What a gradient of somebody else raised, a function of the user say: it passes as it is."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _given(function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is handed on
+        raise _Given(error) from None
+
+
 def _first_gradients(nodes: Sequence[Any], grads: dict[Any, Any], chain: bool) -> None:
     """Walk back on raw arrays: ``grads`` maps a node to the gradients of its outputs, and finally leaves to theirs.
 
@@ -372,11 +388,12 @@ def _first_gradients(nodes: Sequence[Any], grads: dict[Any, Any], chain: bool) -
         many = node.kind == MANY
         ograds = ograd if many else (ograd,)
         if op.backward is not None:
-            _hand_on(node, op.backward(node, ograds), grads)
+            _hand_on(node, _given(op.backward, node, ograds), grads)
         elif op.grad is not None:
             if many:
                 _complete(node, ograd, xp.zeros_like)
-            _hand_on(node, op.grad(F, ograds, node.inputs, node.outputs, node.params), grads)
+            arguments = F, ograds, node.inputs, node.outputs, node.params
+            _hand_on(node, op.grad(*arguments) if op.__class__ is Operator else _given(op.grad, *arguments), grads)
 
 
 def _second_gradients(nodes: Sequence[Node], grads: dict[Any, Any]) -> None:
@@ -395,7 +412,7 @@ def _second_gradients(nodes: Sequence[Node], grads: dict[Any, Any]) -> None:
         op = node.op
         ograds = ograd if node.kind == MANY else [ograd]
         if op.backward is not None:
-            result = op.backward(node, ograds)
+            result = _given(op.backward, node, ograds)
         elif op.grad is not None:
             inputs = [view(d, node.ctx, p) for d, p in zip(node.inputs, node.parents)]
             outputs = [view(d, node.ctx, Output(node, i) if node.kind == MANY else node)
@@ -403,7 +420,8 @@ def _second_gradients(nodes: Sequence[Node], grads: dict[Any, Any]) -> None:
             for index in range(op.visible_count(node.params)):
                 if ograds[index] is None:
                     ograds[index] = ndarray.zeros_like(outputs[index])
-            result = op.grad(ndarray, ograds, inputs, outputs, node.params)
+            arguments = ndarray, ograds, inputs, outputs, node.params
+            result = op.grad(*arguments) if op.__class__ is Operator else _given(op.grad, *arguments)
         else:
             continue
         _hand_on(node, result, grads)
@@ -525,6 +543,12 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
             _second_gradients(nodes, grads)
         else:
             _first_gradients(nodes, grads, chain)
+    except _Given as given:
+        raise given.error from given.error.__cause__
+    except LateError as late:
+        raise late.error from None
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise MXNetError(f'Error in a gradient: {error}') from error
     finally:
         _leave(token)
         here.training = training

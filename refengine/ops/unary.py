@@ -114,7 +114,7 @@ ROWS = (
     Row('rsqrt', lambda xp, x, out=None: 1 / xp.sqrt(x), lambda F, og, x, y: og * (-0.5 * y / x), '1 / sqrt(x).', (),
         'positive'),
     Row('cbrt', _ufunc('cbrt'), lambda F, og, x, y: og / (3 * F.square(y)), 'The cube root.', (), 'positive'),
-    Row('rcbrt', lambda xp, x, out=None: 1 / xp.cbrt(x), lambda F, og, x, y: og * (y / (-3 * x)), '1 / cbrt(x).', (),
+    Row('rcbrt', lambda xp, x, out=None: 1 / xp.cbrt(x), lambda F, og, x, y: -(og * (y / (3 * x))), '1 / cbrt(x).', (),
         'positive'),
     Row('exp', _ufunc('exp'), lambda F, og, x, y: og * y, 'e to the x.'),
     Row('expm1', _ufunc('expm1'), lambda F, og, x, y: og * F.exp(x), 'exp(x) - 1.'),

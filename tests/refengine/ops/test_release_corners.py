@@ -284,3 +284,33 @@ def test_what_is_no_array_is_named():
         nd.contrib.adamw_update(one, one, one, None, one, lr=1, eta=1)
     with pytest.raises(MXNetError, match='Type inconsistent'):
         nd.contrib.quantized_flatten(*(nd.array([1], dtype='uint8') for _ in range(3)))
+
+
+@pytest.mark.parametrize('error', RAISED, ids=lambda error: type(error).__name__)
+def test_an_exception_of_numpy_in_a_gradient_is_the_engines_own_error(temporary, error):
+    def failing(F, ograds, inputs, outputs, params):
+        raise error
+
+    @temporary('one_way', grad=failing)
+    def _one_way(xp, data):
+        """Has no way back."""
+        return data * 2
+
+    x = nd.ones((2,))
+    x.attach_grad()
+    with autograd.record():
+        y = dispatch.call('one_way', x)
+    with pytest.raises(MXNetError, match='gradient') as caught:
+        y.backward()
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize('name', ['rcbrt', 'rsqrt', 'sin', 'cos', 'power', 'subtract', 'abs'])
+def test_gradients_of_bytes(name):
+    """Negative constants do not stand in their way."""
+    x = nd.array([1, 2], dtype='uint8')
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(nd, name)(*[x] * (2 if name in ('power', 'subtract') else 1))
+    y.backward()
+    assert x.grad.dtype == np.uint8
