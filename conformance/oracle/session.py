@@ -225,8 +225,13 @@ class Session:
         for renewed in [self._threads.submit(side.renew) for side in self.sides]:
             renewed.result()
         (first, second), (again, once_more) = self._both([program, program])
-        difference = self._unsteady(program, (first, second), (again, once_more)) or compare(first, second, program) \
-            or Difference("unstable", difference.step, difference.name, difference.first, difference.second)
+        seen, found = difference, self._unsteady(program, (first, second), (again, once_more)) or compare(
+            first, second, program)
+        if found is None:  # in processes of its own the program shows nothing, twice
+            self._note(f"a difference was not there again: an earlier program may have damaged an engine: "
+                       f"{program.lines[seen.step]}: {seen.first[:100]} | {seen.second[:100]}")
+            return
+        difference = found
         if self._explained(difference, program) or self._rounding(program, difference):
             return
         kind = signature(difference, program)
