@@ -60,12 +60,12 @@ def require_type(op: str, data: Any, *names: str) -> None:
 def require_limits(op: str, *limits: Any) -> None:
     """MXNetError unless all are arrays of one floating point number."""
     for limit in limits:
-        if limit.dtype.kind != 'f':
-            raise MXNetError(f'Operator {op}: Type inconsistent, Provided = {limit.dtype.name}, inferred type = '
-                             f'float32')
         if limit.size != 1:
             raise MXNetError(f'Operator {op}: a limit of a range is an array of one element, got shape '
                              f'{shape_text(limit.shape)}')
+        if limit.dtype.kind != 'f':
+            raise MXNetError(f'Operator {op}: Type inconsistent, Provided = {limit.dtype.name}, inferred type = '
+                             f'float32')
 
 
 # ---- from floating point numbers and back ----------------------------------------------------------------------------
