@@ -56,19 +56,21 @@ class Value:
 
 
 class Builder:
-    """Collects steps; its attributes are the registered operators as functions of values."""
+    """Collects steps; its attributes are the registered operators as functions of values.
 
-    def __init__(self, slots: int, xp: Any = np, ctx: Any = None, concrete: bool = True) -> None:
+    ``noted`` is called with every step, the arrays it took and the values it made. The builder keeps no values then:
+    their data goes when whoever builds lets go of it, and a first run takes no more memory than it needs.
+    """
+
+    def __init__(self, slots: int, xp: Any = np, ctx: Any = None, concrete: bool = True,
+                 noted: Callable[[Step, list[Any], list[Value]], None] | None = None) -> None:
         self._slots = slots
         self._xp = xp
         self._ctx = ctx or Context('cpu', 0)
         self._concrete = concrete
         self._steps: list[Step] = []
+        self._noted = noted
         self.made: list[Value] = []
-
-    def release(self) -> None:
-        """Forget the data of everything that was made."""
-        self.made = []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op = registry.get(name)
@@ -109,9 +111,12 @@ class Builder:
         for shape, dtype, data in found:
             values.append(Value(self, self._slots, shape, dtype, data))
             self._slots += 1
-        self.made += values
-        self._steps.append(Step(op, op.name, params, [None if i is None else i.slot for i in inputs],
-                                [v.slot for v in values]))
+        step = Step(op, op.name, params, [None if i is None else i.slot for i in inputs], [v.slot for v in values])
+        self._steps.append(step)
+        if self._noted is None:
+            self.made += values
+        else:
+            self._noted(step, [None if i is None else i.data for i in inputs], values)
         return values[0] if single else tuple(values)
 
     def _compute(self, op: Any, inputs: list[Any], params: dict[str, Any]) -> tuple[list[Any], bool]:

@@ -198,7 +198,13 @@ class Backward:
     def __init__(self, plan: Plan, state: State, ograds: Sequence[Any], wanted: Sequence[int]) -> None:
         program = plan.program
         self._plan = plan
-        builder = Builder(program.slots, plan.xp, plan.ctx)
+        seen: dict[int, Seen] = {}
+
+        def note(step: Step, operands: list[Any], made: list[Any]) -> None:
+            for value in made:
+                seen[value.slot] = Seen(value.data, alias_of(value.data, step, operands))
+
+        builder = Builder(program.slots, plan.xp, plan.ctx, noted=note)
         steps = [Step(s.op, s.name, _with_mode(s, plan, state), s.inputs, s.outputs) for s in program.steps]
         known: dict[int, Any] = {}
 
@@ -233,7 +239,7 @@ class Backward:
         read = {slot for step in self._program.steps for slot in step.inputs if slot is not None}
         read |= set(self._program.heads)
         self.reads = sorted(read - made - set(self._seeds))
-        self._seen = {slot: Seen(value.data) for slot, value in known.items()}
+        self._seen = {**{slot: Seen(value.data) for slot, value in known.items()}, **seen}
         if mirror.enabled():
             self._program, sources = mirror.recompute(program, self._program,
                                                       lambda slot: plan.seen[slot].alias is None)
@@ -243,16 +249,8 @@ class Backward:
             self.reads = sorted((read | set(self._program.heads)) - made - set(self._seeds))
             self._seen.update((slot, plan.seen[slot]) for slot in self.reads if slot not in self._seen)
         self._given = [*self.reads, *self._seeds]
-        by_slot = _observed(builder)
-        by_slot.update((seed, ograds[index]) for seed, index in zip(self._seeds, self._used, strict=True))
-        for step in builder._steps:
-            operands = [None if s is None else by_slot.get(s, known[s].data if s in known else None)
-                        for s in step.inputs]
-            for slot in step.outputs:
-                self._seen[slot] = Seen(by_slot[slot], alias_of(by_slot[slot], step, operands))
         for seed, index in zip(self._seeds, self._used, strict=True):
             self._seen[seed] = Seen(ograds[index])
-        builder.release()
         self._compiled: Compiled | None = None
 
     def run(self, state: State, ograds: Sequence[Any]) -> list[Any]:
@@ -274,10 +272,6 @@ class Backward:
         for place, head in zip(self._places, heads, strict=True):
             result[place] = head
         return result
-
-
-def _observed(builder: Builder) -> dict[int, Any]:
-    return {value.slot: value.data for value in builder.made}
 
 
 def _with_mode(step: Step, plan: Plan, state: State) -> dict[str, Any]:

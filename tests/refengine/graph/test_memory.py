@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -136,3 +139,29 @@ def test_switches_of_graphs_that_run(static: bool, monkeypatch: pytest.MonkeyPat
     assert [item[1:] for item in found.values()] == [(True, True), (True, False), (False, False)]
     for result, *_ in found.values():
         np.testing.assert_array_equal(result, found[True, True][0])
+
+
+def test_the_first_step_keeps_no_gradients_in_between():
+    """They are let go of while the graph of the way back is built; values of the way forth stay for this one time."""
+    code = """if True:
+        import tracemalloc
+        import refengine as mx
+        net = mx.gluon.nn.HybridSequential()
+        for _ in range(20):
+            net.add(mx.gluon.nn.Dense(64, activation='tanh', in_units=64))
+        net.initialize()
+        net.hybridize(static_alloc=True)
+        data = mx.nd.ones((2048, 64))
+        tracemalloc.start()
+        for _ in range(3):
+            tracemalloc.reset_peak()
+            with mx.autograd.record():
+                result = net(data)
+            result.backward()
+            mx.nd.waitall()
+            print(tracemalloc.get_traced_memory()[1])
+    """
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True, timeout=120,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path), 'REFENGINE_POOL_LIMIT_MB': '0'})
+    first, _, third = map(int, done.stdout.split())
+    assert first < 2.2 * third      # with all gradients of the first step it is more than four times as much
