@@ -13,7 +13,7 @@ from .binary import zero_gradient
 
 
 @register('_contrib_div_sqrt_dim', samples=((((2, 3),), {}),),
-          grad=lambda F, ograds, inputs, outputs, params: (ograds[0] / math.sqrt(inputs[0].shape[-1]),))
+          grad=lambda F, ograds, inputs, outputs, params: (F._contrib_div_sqrt_dim(ograds[0]),))
 def _div_sqrt_dim(xp: Any, data: Any) -> Any:
     """The array divided by the square root of the length of its last axis; integers by its whole part."""
     root = math.sqrt(data.shape[-1])
@@ -42,10 +42,12 @@ def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = T
           samples=((((2, 3),), {'scalar': 2.0}),))
 def _backward_gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
     """The gradient that gradientmultiplier gives: the array times a number."""
-    kind = data.dtype.type
-    if data.dtype.kind in 'biu':
-        kind = np.float64 if not is_int else np.int64 if data.dtype == bool else kind
-    return data * kind(scalar)
+    kind = data.dtype
+    if kind.kind in 'biu':
+        kind = np.dtype(np.float64 if not is_int else np.int64 if kind.kind == 'b' else kind)
+    # Integers lose the fraction of the number and wrap around.
+    with np.errstate(invalid='ignore'):
+        return data * np.asarray(scalar, dtype=np.float64).astype(kind)[()]
 
 
 def _straight(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
