@@ -83,8 +83,9 @@ def _forward(sign: float, log: bool) -> Callable[..., Any]:
         if out is not None and dtype is not None and out.dtype != dtype:
             out = None      # what cannot be the result is not written to
         result = _softmax(xp, _prepared(xp, data, sign, temperature), axis, log, mask, out)
-        if mask is not None and log:
-            result = xp.where(mask, result, result.dtype.type(0))   # what does not count is 0, not -inf
+        if mask is not None:
+            # What does not count is 0: not -inf, and not NaN when one that counts is.
+            result = xp.where(mask, result, result.dtype.type(0))
         return result.astype(dtype or data.dtype, copy=False)
 
     return forward
@@ -106,6 +107,8 @@ def _grad(sign: float, log: bool) -> Callable[..., Any]:
         else:
             product = og * y
             result = product - F.broadcast_mul(y, _total(F, product, axis, False))
+            if len(inputs) > 1:     # nothing comes from outside of the length, not even NaN
+                result = F.where(F._length_mask(y, inputs[1], axis=axis), result, F.zeros_like(result))
         if factor != 1.0:
             result = result * factor
         if result.dtype != data.dtype:
