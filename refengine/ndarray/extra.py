@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dispatch
 from ..op import registry
+from ..ops.ranges import edges_of_bins
 from .creation import array
 from .ndarray import NDArray
 
@@ -41,7 +42,7 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> list[NDArray]:
             warnings.warn('range is not specified, using numpy\'s result to ensure consistency with numpy',
                           stacklevel=2)
             range = (float(values.min()), float(values.max()))
-        edges = np.linspace(range[0], range[1], int(bins) + 1)
+        edges = edges_of_bins(np, int(bins), range[0], range[1])
     else:
         raise ValueError('bins argument should be either an integer or an NDArray')
     counts, _ = np.histogram(values, edges)

@@ -17,6 +17,18 @@ def _linspace(xp: Any, start: float = 0.0, stop: Any = None, num: int = 0, endpo
     return xp.linspace(start, stop, num, endpoint=endpoint).astype(dtype)
 
 
+def edges_of_bins(xp: Any, count: int, first: float, last: float) -> Any:
+    """The edges of ``count`` bins of equal width; a range of one number has that in its middle."""
+    if count < 0:
+        raise MXNetError(f'Operator _histogram: the number of bins must not be negative, got {count}')
+    if first > last:
+        raise MXNetError(f'Operator _histogram: the left end of the range should be less than or equal to the right '
+                         f'end, got {(first, last)}')
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return xp.linspace(first, last, count + 1)
+
+
 @register('_histogram', inputs=('data', 'bins'), mixed=True, num_outputs=2,
           num_inputs=lambda params: 1 if params['bin_cnt'] is not None else 2,
           params={'bin_cnt': Int(None, 'number of bins of equal width', none=True),
@@ -26,6 +38,6 @@ def _histogram(xp: Any, data: Any, bins: Any = None, bin_cnt: Any = None, range:
     if bin_cnt is not None:
         if len(range) != 2:
             raise MXNetError(f'Operator _histogram: expected the two ends of the range for {bin_cnt} bins, got {range}')
-        bins = xp.linspace(range[0], range[1], bin_cnt + 1)
+        bins = edges_of_bins(xp, bin_cnt, *range)
     counts, _ = xp.histogram(data.reshape(-1), bins)
     return counts.astype('int64'), bins.astype(data.dtype, copy=False)
