@@ -20,7 +20,7 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
 
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
     require_float('Dropout', arrays[0])
-    for axis in params['axes']:
+    for axis in params['axes'] or ():
         if not 0 <= axis < arrays[0].ndim:
             raise MXNetError(f'Error in operator Dropout: axis = {axis} must be in range [0, {arrays[0].ndim})')
 
@@ -28,7 +28,7 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
 @register('Dropout', inputs=('data',), num_outputs=2, visible=1, infer=_infer, grad=_grad,
           params={'p': Float(0.5, 'probability of an element to become 0', low=0, high=1),
                   'mode': Enum(('training', 'always'), 'training', 'when elements are dropped'),
-                  'axes': Shape((), 'along these axes one decision holds for all elements'),
+                  'axes': Shape((), 'along these axes one decision holds for all elements', none=True),
                   'cudnn_off': Bool(False, none=True)},
           rules=('GLUON-HYBRID-022',))
 def _dropout(xp: Any, data: Any, p: float = 0.5, mode: str = 'training', axes: tuple[int, ...] = (),
@@ -36,7 +36,7 @@ def _dropout(xp: Any, data: Any, p: float = 0.5, mode: str = 'training', axes: t
     """Sets elements to 0 with probability p and multiplies the others by 1 / (1 - p), in training mode only."""
     if not (is_train or mode == 'always') or p == 0:
         return data.copy(), xp.empty((), data.dtype)
-    shape = tuple(1 if axis in axes else n for axis, n in enumerate(data.shape))
+    shape = tuple(1 if axis in (axes or ()) else n for axis, n in enumerate(data.shape))
     mask = _mask(xp, shape, p, data.dtype, rng)
     if xp is np and mask.shape == data.shape and data.flags.c_contiguous:
         return np.multiply(data, mask, out=empty(xp, data.shape, data.dtype)), mask
