@@ -103,6 +103,9 @@ def _values_infer(op: str, name: str, parts: int) -> Any:
     def infer(arrays: Any, params: dict[str, Any]) -> None:
         _check(op, name, arrays[0], parts * params['heads'])
         _check_attention(op, arrays[0], arrays[1], params['heads'])
+        if parts == 3 and arrays[0].shape[0] != arrays[1].shape[1]:
+            raise MXNetError(f'Operator {op}: {name}.shape[0] and attention.shape[1] should be the same, currently are '
+                             f'{arrays[0].shape[0]} and {arrays[1].shape[1]}')
 
     return infer
 

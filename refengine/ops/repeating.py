@@ -71,6 +71,8 @@ def _pad(xp: Any, data: Any, mode: str = 'constant', pad_width: tuple[int, ...] 
     if len(pad_width) != 2 * data.ndim or any(pad_width[:4]):
         raise MXNetError(f'Operator Pad: pad_width must have {2 * data.ndim} numbers of which the first four are 0, '
                          f'got {pad_width}')
+    if min(pad_width) < 0:
+        raise MXNetError(f'Operator Pad: pad_width must have numbers in the range from 0, got {pad_width}')
     pairs = list(zip(pad_width[0::2], pad_width[1::2]))
     if mode == 'constant':
         return xp.pad(data, pairs, mode='constant', constant_values=constant_value)
