@@ -314,3 +314,73 @@ def test_gradients_of_bytes(name):
         y = getattr(nd, name)(*[x] * (2 if name in ('power', 'subtract') else 1))
     y.backward()
     assert x.grad.dtype == np.uint8
+
+
+@pytest.mark.parametrize(('name', 'values', 'gradient'), [
+    ('arcsinh', [0, 1, -3], [1, 0, 0]), ('arccosh', [2, 3], [0, 0])])
+def test_the_derivative_of_whole_numbers_loses_its_fraction_itself(name, values, gradient):
+    """It is rounded before it is multiplied, and not the root below it."""
+    x = nd.array(values, dtype='int32')
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(nd, name)(x)
+    y.backward()
+    assert told(x.grad) == ('int32', (len(values),), gradient)
+
+
+@pytest.mark.parametrize(('dtype', 'scalar', 'expected'), [
+    ('uint8', -1.0, [252, 253]), ('uint8', 300, [176, 132]), ('int8', 300, [-80, -124]), ('int32', -1.5, [-4, -3])])
+def test_numbers_that_multiply_whole_gradients_wrap_around(dtype, scalar, expected):
+    x = nd.array([4, 3], dtype=dtype)
+    assert told(nd.contrib.backward_gradientmultiplier(x, scalar=scalar)) == (dtype, (2,), expected)
+    assert nd.contrib.backward_gradientmultiplier(x, scalar=float('nan')).dtype == np.dtype(dtype)
+
+
+def test_what_does_not_count_is_zero_beside_not_a_number():
+    x = nd.array([[float('nan'), 0.0]])
+    length = nd.array([1], dtype='int32')
+    x.attach_grad()
+    with autograd.record():
+        y = nd.softmax(x, length, use_length=True)
+    y.backward()
+    for found in (y, x.grad):
+        assert math.isnan(found.asnumpy()[0, 0])
+        assert found.asnumpy()[0, 1] == 0
+
+
+def test_a_histogram_over_one_number():
+    counts, edges = nd.histogram(nd.array([1.0, 2.0, 2.0]), bins=4, range=(2, 2))
+    assert told(counts) == ('int64', (4,), [0, 0, 2, 0])
+    assert told(edges) == ('float32', (5,), [1.5, 1.75, 2.0, 2.25, 2.5])
+    with pytest.raises(MXNetError, match='left end'):
+        nd.histogram(nd.array([1.0]), bins=2, range=(2, 1))
+    with pytest.raises(MXNetError, match='negative'):
+        nd.histogram(nd.array([1.0]), bins=-1, range=(1, 2))
+
+
+def test_dropout_along_no_axes():
+    x = nd.ones((2, 3))
+    for axes in (None, 'None', ()):
+        with autograd.record():
+            y = nd.Dropout(x, axes=axes)
+        assert y.shape == (2, 3)
+        assert set(y.asnumpy().ravel()) <= {0.0, 2.0}
+
+
+def test_attention_of_another_length():
+    with pytest.raises(MXNetError, match=r'attention.shape\[1\] should be the same, currently are 1 and 2'):
+        nd.contrib.interleaved_matmul_selfatt_valatt(nd.ones((1, 2, 12)), nd.ones((4, 2, 1)), heads=2)
+
+
+def test_borders_of_negative_size():
+    with pytest.raises(MXNetError, match='pad_width must have numbers in the range from 0'):
+        nd.pad(nd.ones((1, 1, 2, 3)), mode='edge', pad_width=(0, 0, 0, 0, 1, -1, 2, 1))
+
+
+def test_the_way_back_through_a_root_of_whole_numbers():
+    x = nd.array([1, 1], dtype='int32')
+    x.attach_grad()
+    with autograd.record():
+        y = nd.contrib.div_sqrt_dim(x)
+    y.backward()
+    assert told(x.grad) == ('int32', (2,), [1, 1])
