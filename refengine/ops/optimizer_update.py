@@ -177,6 +177,22 @@ def lamb_update_phase1(xp: Any, weight: Any, grad: Any, mean: Any, var: Any, **p
                                 *_corrections(p, p['t']))
 
 
+def check_step(name: str) -> Callable[..., None]:
+    """The second phase of LAMB: a direction (and a float32 copy) of the weight's shape, norms of one number."""
+    def infer(arrays: Sequence[Any], params: dict[str, Any]) -> None:
+        weight, g, *norms = arrays
+        for label, array in (('g', g), *(('weight32', array) for array in norms[2:])):
+            if array.shape != weight.shape:
+                raise MXNetError(f'Error in operator {name}: Shape inconsistent: weight and {label} must have the same '
+                                 f'shape, got {shape_text(weight.shape)} and {shape_text(array.shape)}')
+        for label, norm in zip(('r1', 'r2'), norms):
+            if norm.shape[:1] not in ((), (1,)):
+                raise MXNetError(f'Error in operator {name}: {label} shape incorrect: expected [1], got '
+                                 f'{shape_text(norm.shape)}')
+
+    return infer
+
+
 def lamb_update_phase2(xp: Any, weight: Any, g: Any, r1: Any, r2: Any, lr: float, lower_bound: float,
                        upper_bound: float, out: Any = None) -> Any:
     """The LAMB step along ``g``; ``r1`` and ``r2`` are the norms of the weight and of ``g``, of shape (1,)."""
@@ -204,12 +220,12 @@ def mp_lamb_update_phase2(xp: Any, weight: Any, g: Any, r1: Any, r2: Any, weight
 add(Operator('lamb_update_phase1', lamb_update_phase1, inputs=('weight', 'grad', 'mean', 'var'), params=LAMB_1,
              same_shape=True, mutates=(2, 3), rules=('OPT-LAMB-001', 'OPT-LAMB-002')))
 add(Operator('lamb_update_phase2', lamb_update_phase2, inputs=('weight', 'g', 'r1', 'r2'), params=LAMB_2, mixed=True,
-             rules=('OPT-LAMB-003', 'OPT-LAMB-004', 'OPT-LAMB-006')))
+             infer=check_step('lamb_update_phase2'), rules=('OPT-LAMB-003', 'OPT-LAMB-004', 'OPT-LAMB-006')))
 add(Operator('mp_lamb_update_phase1', mp_lamb_update_phase1, inputs=('weight', 'grad', 'mean', 'var', 'weight32'),
              params=LAMB_1, mixed=True, mutates=(2, 3),
              infer=lambda arrays, p: check_master('mp_lamb_update_phase1', arrays, 2)))
 add(Operator('mp_lamb_update_phase2', mp_lamb_update_phase2, inputs=('weight', 'g', 'r1', 'r2', 'weight32'),
-             params=LAMB_2, mixed=True, mutates=(4,)))
+             params=LAMB_2, mixed=True, mutates=(4,), infer=check_step('mp_lamb_update_phase2')))
 
 
 ADAMW = {**LR, **MOMENTS, 'epsilon': Float(1e-8, 'added to the root'), **WD, 'eta': Float(doc='factor of the step'),

@@ -384,3 +384,13 @@ def test_the_way_back_through_a_root_of_whole_numbers():
         y = nd.contrib.div_sqrt_dim(x)
     y.backward()
     assert told(x.grad) == ('int32', (2,), [1, 1])
+
+
+def test_shapes_of_the_second_phase_of_lamb():
+    weight, one = nd.array([[1.0, 2.0]]), nd.array([1.0])
+    for g, norm in ((nd.array([1.0, 2.0]), one), (nd.array([[1.0]]), one), (weight, nd.array([1.0, 2.0]))):
+        with pytest.raises(MXNetError, match='shape'):
+            nd.lamb_update_phase2(weight, g, norm, one, lr=2)
+        with pytest.raises(MXNetError, match='shape'):
+            nd.mp_lamb_update_phase2(weight.astype('float16'), g, norm, one, weight.copy(), lr=2)
+    assert told(nd.lamb_update_phase2(weight, weight, one, one, lr=2)) == ('float32', (1, 2), [[-1.0, -2.0]])
