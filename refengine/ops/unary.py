@@ -40,11 +40,18 @@ def _sign(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 def _sigmoid(xp: Any, x: Any, out: Any = None) -> Any:
-    half = xp.multiply(x, 0.5, out=out)                    # 1 / (1 + exp(-x)) without overflow
-    xp.tanh(half, out=half)
-    half += 1
-    half *= 0.5
-    return half
+    # Not by tanh, which loses the digits of results close to 0. An exponential that overflows gives 0, as it is to.
+    half = x.dtype == np.float16
+    result = xp.negative(x, dtype=np.float32) if half else xp.negative(x, out=out)
+    xp.exp(result, out=result)
+    result += 1
+    xp.reciprocal(result, out=result)
+    if half:
+        result = result.astype(x.dtype)
+        if out is not None:
+            out[...] = result
+            return out
+    return result
 
 
 def _softrelu(xp: Any, x: Any, out: Any = None) -> Any:

@@ -18,6 +18,19 @@ def told(result):
     return np.dtype(result.dtype).name, result.shape, result.asnumpy().tolist()
 
 
+# ---- precision ------------------------------------------------------------------------------------------------------
+
+def test_a_sigmoid_close_to_zero_keeps_its_digits():
+    x = np.array([-8, -10, -17, -20, -30, -80, 0.5, 6.1, 1000, -1000])
+    with np.errstate(over='ignore'):
+        expected = 1 / (1 + np.exp(-x))
+    np.testing.assert_allclose(nd.sigmoid(nd.array(x)).asnumpy(), expected.astype('float32'), rtol=1e-6)
+    np.testing.assert_allclose(nd.log(nd.sigmoid(nd.array(x[3:6]))).asnumpy(), x[3:6], rtol=1e-6)
+    half = np.array([-8, -6, -10, 6.1, 0.3], dtype='float16')
+    exact = (1 / (1 + np.exp(-half.astype('float64')))).astype('float16')
+    assert nd.sigmoid(nd.array(half, dtype='float16')).asnumpy().tolist() == exact.tolist()
+
+
 # ---- integers ------------------------------------------------------------------------------------------------------
 
 def test_whole_numbers_are_divided_by_the_whole_part_of_the_root():
