@@ -164,6 +164,20 @@ def _norm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
     return (og * (x / _spread(F, y, x, spread)),)
 
 
+def _euclidean(xp: Any, x: Any, axes: Any, keepdims: bool) -> Any:
+    """The root of the sum of squares; where the squares leave the range of the type, of the scaled elements."""
+    total = (x * x).sum(axis=axes, keepdims=True)
+    root = xp.sqrt(total)
+    limits = np.finfo(x.dtype)
+    beyond = (total < limits.tiny / limits.eps) | (total == np.inf)
+    if x.size and beyond.any():
+        scale = xp.abs(x).max(axis=axes, keepdims=True)
+        scale = xp.where((scale == 0) | (scale == np.inf), x.dtype.type(1), scale)
+        scaled = x / scale
+        root = xp.where(beyond, xp.sqrt((scaled * scaled).sum(axis=axes, keepdims=True)) * scale, root)
+    return root if keepdims else xp.squeeze(root, axis=axes)
+
+
 @register('norm', params={'ord': Int(2, '1 or 2'), 'axis': Axes(None), 'out_dtype': Enum(
     ('None', 'float16', 'float32', 'float64', 'int32', 'int64', 'int8'), None), 'keepdims': Bool(False)},
     grad=_norm_grad, samples=((((2, 3),), {}), (((2, 3),), {'axis': 1}), (((2, 3),), {'ord': 1, 'axis': 0})),
@@ -178,7 +192,7 @@ def _norm(xp: Any, data: Any, ord: int = 2, axis: Any = None, out_dtype: Any = N
         result = _sum(xp, xp.abs(data), axes, keepdims)
     elif data.dtype.kind == 'f':
         wide = data.astype(np.float32) if data.dtype == np.float16 else data
-        result = xp.sqrt((wide * wide).sum(axis=axes, keepdims=keepdims)).astype(data.dtype)
+        result = _euclidean(xp, wide, axes, keepdims).astype(data.dtype)
     else:
         result = _integer_norm(xp, data, axes, keepdims)
     result = _legacy(xp.asarray(result), keepdims)

@@ -31,6 +31,21 @@ def test_a_sigmoid_close_to_zero_keeps_its_digits():
     assert nd.sigmoid(nd.array(half, dtype='float16')).asnumpy().tolist() == exact.tolist()
 
 
+@pytest.mark.parametrize('size', [1e-30, 1e-20, 1.0, 1e25])
+def test_a_norm_whose_squares_are_out_of_range(size):
+    x = nd.array([[3 * size, 4 * size], [0, 0], [float('inf'), 1], [float('nan'), 1], [1, 0]])
+    rows = nd.norm(x, axis=1)
+    np.testing.assert_allclose(rows.asnumpy(), [5 * size, 0, math.inf, math.nan, 1], rtol=1e-6)
+    assert nd.norm(x, axis=1, keepdims=True).shape == (5, 1)
+    one = x[0].copy()
+    one.attach_grad()
+    with autograd.record():
+        y = one.norm()
+    y.backward()
+    assert y.shape == (1,)
+    np.testing.assert_allclose(one.grad.asnumpy(), [0.6, 0.8], rtol=1e-6)
+
+
 # ---- integers ------------------------------------------------------------------------------------------------------
 
 def test_whole_numbers_are_divided_by_the_whole_part_of_the_root():
