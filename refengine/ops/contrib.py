@@ -18,7 +18,9 @@ def _div_sqrt_dim(xp: Any, data: Any) -> Any:
     """The array divided by the square root of the length of its last axis; integers by its whole part."""
     root = math.sqrt(data.shape[-1])
     if data.dtype.kind in 'iu':
-        root = int(root)
+        whole = data.dtype.type(root)
+        low = data // whole
+        return low + ((data < 0) & (low * whole != data)).astype(data.dtype)
     return (data / root).astype(data.dtype, copy=False)
 
 
