@@ -191,7 +191,11 @@ def _forward(row: Row) -> Callable[..., Any]:
 
 def _gradient(derivative: Any) -> Callable[..., Any]:
     def grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
-        return (derivative(F, ograds[0], inputs[0], outputs[0]),)
+        x = inputs[0]
+        gradient = derivative(F, ograds[0], x, outputs[0])
+        if x.__class__ is np.ndarray and x.dtype.kind in 'iu' and gradient.dtype != x.dtype:
+            gradient = gradient.astype(x.dtype)     # what numpy divides is a float; fractions are lost one by one
+        return (gradient,)
 
     return grad
 

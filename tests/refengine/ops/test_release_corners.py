@@ -422,3 +422,28 @@ def test_shapes_of_the_second_phase_of_lamb():
         with pytest.raises(MXNetError, match='shape'):
             nd.mp_lamb_update_phase2(weight.astype('float16'), g, norm, one, weight.copy(), lr=2)
     assert told(nd.lamb_update_phase2(weight, weight, one, one, lr=2)) == ('float32', (1, 2), [[-1.0, -2.0]])
+
+
+@pytest.mark.parametrize('name', ['log', 'log1p', 'sqrt', 'arctan', 'cbrt', 'reciprocal'])
+def test_gradients_of_whole_numbers_lose_their_fractions_one_by_one(name):
+    once = {'log': [1, 0], 'reciprocal': [-1, 0]}.get(name, [0, 0])
+    x = nd.array([1, 2], dtype='int8')
+    x.attach_grad('add')
+    function = getattr(nd, name)
+    for passes in (1, 2):
+        with autograd.record():
+            y = function(x)
+        y.backward()
+        assert told(x.grad) == ('int8', (2,), [passes * one for one in once])
+    x.attach_grad()
+    with autograd.record():
+        y = function(x) + function(x)
+    y.backward()
+    assert told(x.grad) == ('int8', (2,), [2 * one for one in once])
+
+
+def test_whole_numbers_divided_by_a_root_are_exact():
+    largest = 2 ** 63 - 1
+    for values, expected in (([largest, -largest], [largest, -largest]),
+                             ([largest, -7, 7, -8], [largest // 2, -3, 3, -4])):
+        assert nd.contrib.div_sqrt_dim(nd.array(values, dtype='int64')).asnumpy().tolist() == expected
