@@ -80,6 +80,8 @@ def _check_nms(arrays: Any, params: dict[str, Any]) -> None:
         if not 0 <= index <= shape[-1] - width:
             raise MXNetError(f'Operator _contrib_box_nms: {name}={index} is out of range for boxes of {shape[-1]} '
                              f'numbers')
+    if kind == score:
+        raise MXNetError(f'Operator _contrib_box_nms: id_index={kind} conflicts with score_index={score}')
     for name, index in (('score_index', score), ('id_index', kind)):
         if start <= index < start + 4:
             raise MXNetError(f'Operator _contrib_box_nms: {name}={index} lies within the coordinates')
@@ -167,7 +169,7 @@ def _pick_rows(xp: Any, data: Any, index: Any) -> Any:
 
 @register('_contrib_bipartite_matching', num_outputs=2, grad=zero_gradient,
           params={'is_ascend': Bool(False, 'smaller scores are better'),
-                  'threshold': Float(doc='the worst score that still matches'),
+                  'threshold': Float(doc='only scores better than this match'),
                   'topk': Int(-1, 'stop after one match more than this; -1: no limit')})
 def _bipartite_matching(xp: Any, data: Any, is_ascend: bool = False, threshold: float = 0.0,
                         topk: int = -1) -> tuple[Any, Any]:
@@ -183,7 +185,7 @@ def _bipartite_matching(xp: Any, data: Any, is_ascend: bool = False, threshold: 
         matched = 0
         for place in order.tolist():
             score = scores[place]
-            if (score > threshold if is_ascend else score < threshold) or (topk > 0 and matched > topk):
+            if (score >= threshold if is_ascend else score <= threshold) or (topk > 0 and matched > topk):
                 break
             row, column = divmod(place, columns)
             if of_row[index, row] < 0 and of_column[index, column] < 0:

@@ -447,3 +447,16 @@ def test_whole_numbers_divided_by_a_root_are_exact():
     for values, expected in (([largest, -largest], [largest, -largest]),
                              ([largest, -7, 7, -8], [largest // 2, -3, 3, -4])):
         assert nd.contrib.div_sqrt_dim(nd.array(values, dtype='int64')).asnumpy().tolist() == expected
+
+
+def test_a_score_at_the_threshold_matches_nothing():
+    for ascending in (False, True):
+        rows, columns = nd.contrib.bipartite_matching(nd.array([[0.5]]), threshold=0.5, is_ascend=ascending)
+        assert rows.asnumpy().tolist() == columns.asnumpy().tolist() == [-1.0]
+    rows, _ = nd.contrib.bipartite_matching(nd.array([[0.5, 0.6]]), threshold=0.5)
+    assert rows.asnumpy().tolist() == [1.0]
+
+
+def test_the_class_of_a_box_is_not_its_score():
+    with pytest.raises(MXNetError, match='id_index=1 conflicts with score_index=1'):
+        nd.contrib.box_nms(nd.ones((1, 6)), id_index=1)
