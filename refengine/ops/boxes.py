@@ -72,6 +72,8 @@ def _check_nms(arrays: Any, params: dict[str, Any]) -> None:
     shape = arrays[0].shape
     if len(shape) < 2:
         raise MXNetError(f'Operator _contrib_box_nms: data must be at least 2-D, got shape {shape_text(shape)}')
+    if arrays[0].dtype.kind == 'b':
+        raise MXNetError('Operator _contrib_box_nms does not support boolean type')
     start, score, kind = params['coord_start'], params['score_index'], params['id_index']
     if shape[-1] < 5 + (kind >= 0):
         raise MXNetError(f'Operator _contrib_box_nms: a box needs at least {5 + (kind >= 0)} numbers, got shape '

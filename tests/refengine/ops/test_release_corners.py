@@ -460,3 +460,5 @@ def test_a_score_at_the_threshold_matches_nothing():
 def test_the_class_of_a_box_is_not_its_score():
     with pytest.raises(MXNetError, match='id_index=1 conflicts with score_index=1'):
         nd.contrib.box_nms(nd.ones((1, 6)), id_index=1)
+    with pytest.raises(MXNetError, match='does not support boolean type'):
+        nd.contrib.box_nms(nd.ones((1, 6), dtype='bool'))
