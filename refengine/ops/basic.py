@@ -185,6 +185,12 @@ def _arange(xp: Any, start: float = 0.0, stop: Any = None, step: float = 1.0, re
     return xp.repeat(xp.arange(start, stop, step), repeat).astype(dtype)
 
 
+def _repeated(xp: Any, count: int, repeat: int) -> Any:
+    """0, 1, 2, … each as often as asked for; a negative number of times counts down, toward zero."""
+    steps = xp.arange(count) // abs(repeat)
+    return steps if repeat > 0 else -steps
+
+
 @register('_contrib_arange_like', params={'start': Float(0.0), 'step': Float(1.0), 'repeat': Int(1),
                                           'ctx': Str('', 'is that of the array, whatever it says'),
                                           'axis': Int(None, none=True)}, grad=zero_gradient)
@@ -192,7 +198,7 @@ def _arange_like(xp: Any, data: Any, start: float = 0.0, step: float = 1.0, repe
                  axis: Any = None) -> Any:
     """Numbers from start, as many as the array (or one of its axes) has elements."""
     count = data.size if axis is None else data.shape[axis]
-    values = (start + step * (xp.arange(count) // repeat)).astype(data.dtype)
+    values = (start + step * _repeated(xp, count, repeat)).astype(data.dtype)
     return values.reshape(data.shape) if axis is None else values
 
 

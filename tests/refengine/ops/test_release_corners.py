@@ -462,3 +462,9 @@ def test_the_class_of_a_box_is_not_its_score():
         nd.contrib.box_nms(nd.ones((1, 6)), id_index=1)
     with pytest.raises(MXNetError, match='does not support boolean type'):
         nd.contrib.box_nms(nd.ones((1, 6), dtype='bool'))
+
+
+def test_a_negative_number_of_repetitions_counts_down():
+    x = nd.ones((4,))
+    assert nd.contrib.arange_like(x, repeat=-2).asnumpy().tolist() == [0, 0, -1, -1]
+    assert nd.contrib.arange_like(x, repeat=2).asnumpy().tolist() == [0, 0, 1, 1]
