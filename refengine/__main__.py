@@ -26,10 +26,13 @@ def main(arguments: list[str]) -> None:
         return
     if len(arguments) < 2 or arguments[0] != "run":
         _refuse("expected `run` and a program")
+    what, *rest = arguments[1:]
+    if what in ("-h", "--help"):
+        sys.stdout.write(USAGE)
+        return
     from refengine.compat import alias
 
     alias.install()
-    what, *rest = arguments[1:]
     if what == "-m" and rest:
         sys.argv[:] = rest
         sys.path.insert(0, os.getcwd())

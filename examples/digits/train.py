@@ -24,7 +24,10 @@ def load_digits(path):
         with np.load(path) as stored:
             images, labels = stored["images"], stored["labels"]
     else:
-        from sklearn.datasets import load_digits as load
+        try:
+            from sklearn.datasets import load_digits as load
+        except ImportError:
+            raise SystemExit("the digits come from scikit-learn: install it, or give --data FILE.npz") from None
 
         digits = load()
         images, labels = digits.images, digits.target

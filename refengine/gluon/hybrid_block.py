@@ -10,11 +10,14 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import MXNetError
+from ..fields import Bool, Int
 from ..ndarray import NDArray
 from . import deferred, tracing
 from .block import Block, require_callable
 from .parameter import DeferredInitializationError
 from .utils import shape_is_known
+
+_STATIC, _LIMIT = Bool(False), Int(2, low=0)
 
 
 class HybridBlock(Block):
@@ -73,8 +76,12 @@ class HybridBlock(Block):
         """Switch compiled execution on or off; TypeError for an unknown option (rules GLUON-HYBRID-003 to -008).
 
         ``backend`` is MKLDNN or ONEDNN: in inference BatchNorm is folded into the weights before it, again whenever a
-        parameter changes, and results differ from eager ones in the last digits. MXNetError for any other name.
+        parameter changes, and results differ from eager ones in the last digits. MXNetError for any other name, and
+        for flags that are neither true nor false.
         """
+        static_alloc = _STATIC.parse(static_alloc, 'static_alloc', 'hybridize')
+        static_shape = _STATIC.parse(static_shape, 'static_shape', 'hybridize')
+        inline_limit = _LIMIT.parse(inline_limit, 'inline_limit', 'hybridize')
         if kwargs and backend is None:
             raise TypeError(f"hybridize() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if backend is not None:

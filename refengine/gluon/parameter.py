@@ -267,9 +267,10 @@ class Parameter:
             ctx = current_context()
         contexts = self._ctx_list
         assert contexts is not None
-        for array, place in zip(arrays, contexts, strict=True):
-            if place == ctx:
-                return array
+        for wanted in dict.fromkeys((ctx, ctx.home)):       # pinned and shared memory is memory of the CPU
+            for array, place in zip(arrays, contexts, strict=True):
+                if place == wanted:
+                    return array
         raise RuntimeError(f"Parameter '{self.name}' was not initialized on context {ctx}. "
                            f'It was only initialized on {contexts}.')
 

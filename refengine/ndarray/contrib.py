@@ -68,10 +68,10 @@ def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: An
     if max_iterations is None:
         raise ValueError('max_iterations should be specified')
     max_iterations = int(max_iterations)
-    if not loop_vars:
-        raise ValueError('loop_vars should contain at least one element')
     single = isinstance(loop_vars, NDArray)
-    variables = [loop_vars] if single else list(loop_vars)
+    variables = [loop_vars] if single else list(loop_vars or ())
+    if not variables:
+        raise ValueError('loop_vars should contain at least one element')
     steps, form, collected = 0, None, []
     while steps < max_iterations and bool(cond(*variables)):
         outputs, variables = func(*variables)

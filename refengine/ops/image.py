@@ -83,10 +83,14 @@ def _crop_infer(arrays: Any, p: dict[str, Any]) -> None:
     if p['height'] <= 0 or p['width'] <= 0:
         raise MXNetError(f'Operator Image Crop: Input height and width must be greater than 0, got {p["height"]} and '
                          f'{p["width"]}')
-    if p['x'] < 0 or p['x'] + p['width'] > width:
+    if p['x'] < 0:
+        raise MXNetError(f'Operator Image Crop: x must not be negative, got {p["x"]}')
+    if p['x'] + p['width'] > width:
         raise MXNetError(f'Operator Image Crop: x + width should not be greater than input width: {p["x"]} + '
                          f'{p["width"]} and {width}')
-    if p['y'] < 0 or p['y'] + p['height'] > height:
+    if p['y'] < 0:
+        raise MXNetError(f'Operator Image Crop: y must not be negative, got {p["y"]}')
+    if p['y'] + p['height'] > height:
         raise MXNetError(f'Operator Image Crop: y + height should not be greater than input height: {p["y"]} + '
                          f'{p["height"]} and {height}')
 

@@ -258,14 +258,17 @@ class Symbol:
         return dump(self, remove_amp_cast)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
-        """Write the graph to a file; TypeError unless the name is text."""
+        """Write the graph to a file; TypeError unless the name is text, MXNetError when it cannot be written."""
         if not isinstance(fname, str):
             raise TypeError('fname need to be string')
         text = self.tojson(remove_amp_cast)
         temporary = f'{fname}.{os.getpid()}.tmp'
-        with open(temporary, 'w', encoding='utf-8') as file:
-            file.write(text)
-        os.replace(temporary, fname)
+        try:
+            with open(temporary, 'w', encoding='utf-8') as file:
+                file.write(text)
+            os.replace(temporary, fname)
+        except OSError as error:
+            raise MXNetError(f'LocalFileSystem: Open "{fname}": {error.strerror}') from error
 
     def debug_str(self) -> str:
         """The graph as text, node by node."""
