@@ -21,18 +21,16 @@ Run a program in which `import mxnet` gives the reference engine.
 
 def main(arguments: list[str]) -> None:
     """Run what the arguments name, in this process."""
-    if arguments[:1] in (["-h"], ["--help"]):
+    asked = arguments[1:] if arguments[:1] == ["run"] else arguments
+    if asked[:1] in (["-h"], ["--help"]):
         sys.stdout.write(USAGE)
         return
     if len(arguments) < 2 or arguments[0] != "run":
         _refuse("expected `run` and a program")
-    what, *rest = arguments[1:]
-    if what in ("-h", "--help"):
-        sys.stdout.write(USAGE)
-        return
     from refengine.compat import alias
 
     alias.install()
+    what, *rest = arguments[1:]
     if what == "-m" and rest:
         sys.argv[:] = rest
         sys.path.insert(0, os.getcwd())

@@ -235,7 +235,7 @@ class Backward:
                                        [g.slot for g in results if g is not None]), self._seeds)
         self._places = [i for i, g in enumerate(results) if g is not None]
         self._count = len(results)
-        made = {slot for step in builder._steps for slot in step.outputs}
+        made = set(seen)
         read = {slot for step in self._program.steps for slot in step.inputs if slot is not None}
         read |= set(self._program.heads)
         self.reads = sorted(read - made - set(self._seeds))

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Any
 
+from .. import forksafe
 from ..base import MXNetError
 from ..fields import Bool, Enum, Field, Float, Str
 from . import hooks
@@ -38,7 +39,7 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forksafe.lock()
         self.forget()
 
     def forget(self) -> None:
@@ -271,7 +272,6 @@ def _after_fork() -> None:
     hooks.remove()
     if session.file is not None:
         session.file.abandon()
-    session.lock = threading.RLock()
     session.forget()
 
 

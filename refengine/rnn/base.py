@@ -91,14 +91,17 @@ class BaseRNNCell:
 
     def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> list[Any]:
         """Symbols of the states before the first step; ``func`` makes them: zeros, Variable, …"""
-        assert not self._modified, (
-            'After applying modifier cells (e.g. DropoutCell) the base cell cannot be called directly. '
-            'Call the modifier cell instead.')
+        self._check_unmodified()
         states = []
         for info in self.state_info:
             self._init_counter += 1
             states.append(func(name=f'{self._prefix}begin_state_{self._init_counter}', **{**kwargs, **info}))
         return states
+
+    def _check_unmodified(self) -> None:
+        assert not self._modified, (
+            'After applying modifier cells (e.g. DropoutCell) the base cell cannot be called directly. '
+            'Call the modifier cell instead.')
 
     def unpack_weights(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments with the joined weights of all gates taken apart, one entry for each gate.

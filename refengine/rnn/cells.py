@@ -17,12 +17,8 @@ class GatedCell(BaseRNNCell):
         super().__init__(prefix, params)
         self._num_hidden = num_hidden
         self._states = states
-        self._weights = {'i2h': (self.params_get('i2h_weight'), self.params_get('i2h_bias', **bias)),
-                         'h2h': (self.params_get('h2h_weight'), self.params_get('h2h_bias'))}
-
-    def params_get(self, name: str, **kwargs: Any) -> Any:
-        """A variable of the cell, without giving up that the cell owns it."""
-        return self._params.get(name, **kwargs)
+        self._weights = {'i2h': (self._params.get('i2h_weight'), self._params.get('i2h_bias', **bias)),
+                         'h2h': (self._params.get('h2h_weight'), self._params.get('h2h_bias'))}
 
     @property
     def state_info(self) -> list[dict[str, Any]]:

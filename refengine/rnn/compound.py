@@ -34,9 +34,7 @@ class _Several(BaseRNNCell):
 
     def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> list[Any]:
         """Those of all cells."""
-        assert not self._modified, (
-            'After applying modifier cells (e.g. DropoutCell) the base cell cannot be called directly. '
-            'Call the modifier cell instead.')
+        self._check_unmodified()
         return [state for cell in self._cells for state in cell.begin_state(func=func, **kwargs)]
 
     def unpack_weights(self, args: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ test, by the first call that waits for everything.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from refengine import engine
+from refengine import dispatch, engine, op
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,3 +31,12 @@ def _no_error_is_left() -> Iterator[None]:
     left = [failure.error for failure in engine._pending]
     engine._pending.clear()
     assert not left, f'the test leaves errors behind that nobody waited for: {left}'
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Register operators for one test."""
+    monkeypatch.setattr(op, 'registry', dict(op.registry))
+    monkeypatch.setattr(dispatch, 'registry', op.registry)
+    yield op.register
+    dispatch.raw.cache_clear()

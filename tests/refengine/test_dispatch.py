@@ -9,15 +9,6 @@ import refengine as mx
 from refengine import MXNetError, autograd, dispatch, nd, op
 
 
-@pytest.fixture
-def temporary(monkeypatch):
-    """Register operators for one test."""
-    monkeypatch.setattr(op, 'registry', dict(op.registry))
-    monkeypatch.setattr(dispatch, 'registry', op.registry)
-    yield op.register
-    dispatch.raw.cache_clear()
-
-
 def test_a_result_never_shares_memory_with_an_operand(temporary):
     @temporary('same_again')
     def _same(xp, data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -47,6 +48,21 @@ def chromium() -> Iterator[Any]:
         yield window
     finally:
         window.quit()
+
+
+def needed() -> Iterator[Any]:
+    """The body of a fixture: a window. Without a browser the test is skipped, or fails if it is required.
+
+    GLUON_CONFORMANCE_REQUIRE=chromium requires it.
+    """
+    import pytest
+
+    if find() is None:
+        if "chromium" in os.environ.get("GLUON_CONFORMANCE_REQUIRE", "").split(","):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    with chromium() as window:
+        yield window
 
 
 def set_view(

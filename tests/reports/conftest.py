@@ -33,9 +33,4 @@ def chromium() -> Iterator[object]:
     """A headless Chromium; without one the test is skipped, or fails if GLUON_CONFORMANCE_REQUIRE names chromium."""
     import browser
 
-    if browser.find() is None:
-        if "chromium" in os.environ.get("GLUON_CONFORMANCE_REQUIRE", "").split(","):
-            pytest.fail(browser.MISSING)
-        pytest.skip(browser.MISSING)
-    with browser.chromium() as window:
-        yield window
+    yield from browser.needed()

@@ -97,9 +97,4 @@ def running(*arguments: str, cwd: Path | None = None, **variables: str) -> Itera
 @pytest.fixture(scope='session')
 def chromium() -> Iterator[object]:
     """A headless Chromium; without one the test is skipped, or fails if GLUON_CONFORMANCE_REQUIRE names chromium."""
-    if browser.find() is None:
-        if 'chromium' in os.environ.get('GLUON_CONFORMANCE_REQUIRE', '').split(','):
-            pytest.fail(browser.MISSING)
-        pytest.skip(browser.MISSING)
-    with browser.chromium() as window:
-        yield window
+    yield from browser.needed()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refengine as mx
-from refengine import MXNetError, autograd, dispatch, nd, op
+from refengine import MXNetError, autograd, dispatch, nd
 
 
 def told(result):
@@ -231,15 +231,6 @@ def test_a_histogram_is_a_list():
 
 
 # ---- exceptions of numpy -------------------------------------------------------------------------------------------
-
-@pytest.fixture
-def temporary(monkeypatch):
-    """Register operators for one test."""
-    monkeypatch.setattr(op, 'registry', dict(op.registry))
-    monkeypatch.setattr(dispatch, 'registry', op.registry)
-    yield op.register
-    dispatch.raw.cache_clear()
-
 
 RAISED = [ValueError('operands could not be broadcast together'), IndexError('index 3 is out of bounds'),
           TypeError('ufunc not supported'), ZeroDivisionError('division by zero'),

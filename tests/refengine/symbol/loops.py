@@ -74,6 +74,11 @@ def run(mx, graph, name):
     return [out.asnumpy() for out in graph.eval(**{k: mx.nd.array(v) for k, v in INPUTS[name].items()})]
 
 
+def given_by(mx, graph, name):
+    """What a graph gives, by name and place; nothing of the nested one."""
+    return {} if name == "nested" else {f"{name}.{place}": out for place, out in enumerate(run(mx, graph, name))}
+
+
 def save_graphs(mx, folder):
     """Save the graphs, and give what they give.
 
@@ -82,9 +87,7 @@ def save_graphs(mx, folder):
     results = {}
     for name, graph in graphs(mx).items():
         graph.save(f"{folder}/{name}.json")
-        if name != "nested":
-            for place, out in enumerate(run(mx, graph, name)):
-                results[f"{name}.{place}"] = out
+        results.update(given_by(mx, graph, name))
     np.savez(f"{folder}/results.npz", **results)
     return results
 
@@ -93,10 +96,7 @@ def load_graphs(mx, folder):
     """Load them and compute the same."""
     results = {}
     for name in INPUTS:
-        graph = mx.sym.load(f"{folder}/{name}.json")
-        if name != "nested":
-            for place, out in enumerate(run(mx, graph, name)):
-                results[f"{name}.{place}"] = out
+        results.update(given_by(mx, mx.sym.load(f"{folder}/{name}.json"), name))
     np.savez(f"{folder}/loaded.npz", **results)
     return results
 
