@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import tape
+from . import tape, tape_backward, tape_walk
 from .base import MXNetError
 from .dispatch import call, in_graph, wrap
 from .tape import recorders, state
@@ -143,7 +143,7 @@ def _parse_heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any] | No
     if len(heads) != len(head_grads):
         raise AssertionError(f'heads and head_grads must be lists of the same length: {len(heads)} vs. '
                              f'{len(head_grads)}')
-    return heads, [None if g is None else tape.checked_head(g) for g in head_grads]
+    return heads, [None if g is None else tape_backward.checked_head(g) for g in head_grads]
 
 
 def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True) -> None:
@@ -152,7 +152,7 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
     Raises MXNetError when a head is in no graph, or was differentiated before without ``retain_graph``.
     """
     heads, head_grads = _parse_heads(heads, head_grads)
-    tape.gradients(heads, head_grads, retain_graph=retain_graph, create_graph=False, train_mode=train_mode)
+    tape_backward.gradients(heads, head_grads, retain_graph=retain_graph, create_graph=False, train_mode=train_mode)
 
 
 def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
@@ -166,8 +166,8 @@ def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool 
     chosen = _as_list(variables)
     if not chosen:
         raise AssertionError('variables cannot be an empty list.')
-    results = tape.gradients(heads, head_grads, retain_graph=create_graph if retain_graph is None else retain_graph,
-                             create_graph=create_graph, train_mode=train_mode, variables=chosen)
+    results = tape_backward.gradients(heads, head_grads, create_graph if retain_graph is None else retain_graph,
+                                      create_graph, train_mode, chosen)
     assert results is not None
     arrays = []
     for variable, result in zip(chosen, results):
@@ -193,11 +193,11 @@ def through(function: Callable[[list[Any]], Sequence[Any]], inputs: Sequence[Any
              if gradient is not None and in_graph(result)]
     grads: dict[Any, Any] = {}
     for entry, gradient in pairs:
-        tape._add(grads, entry, gradient)
-    nodes = tape.since(start, [entry for entry, _ in pairs])
-    if tape.resolve is not None:
-        tape.resolve(nodes)
-    tape._second_gradients(nodes, grads)
+        tape_walk.add(grads, entry, gradient)
+    nodes = tape_walk.since(start, [entry for entry, _ in pairs])
+    if tape_backward.resolve is not None:
+        tape_backward.resolve(nodes)
+    tape_walk.second_gradients(nodes, grads)
     return [grads.get(array._node) if array._node is not None else None for array in own]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import device, engine, random, tape
+from . import device, engine, random, tape_walk
 from .base import IN_GRAPH, LateError, MXNetError, dtype_text, shape_text
 from .context import Context, as_context
 from .op import Operator, check_same, get, registry, shape_error
@@ -335,8 +335,8 @@ def call(name: str, *inputs: Any, **params: Any) -> Any:
     return invoke(get(name), inputs, params)
 
 
-tape.raw = raw
-tape.wrap = wrap
+tape_walk.raw = raw
+tape_walk.wrap = wrap
 
 if engine.queue is not None:
     from . import lazy

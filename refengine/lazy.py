@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import device, dispatch, engine, random, tape
+from . import device, dispatch, engine, random, tape, tape_backward, tape_walk
 from .base import InternalError, LateError, MXNetError
 from .context import as_context
 from .op import Operator, registry
@@ -204,8 +204,8 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
     queue = _queue()
     if queue.is_worker():
         return False
-    entries = [tape.entry_of(h) for h in heads]
-    nodes, leaves, chain = tape._reachable(entries)
+    entries = [tape_backward.entry_of(h) for h in heads]
+    nodes, leaves, chain = tape_walk.reachable(entries)
     leaves = [leaf for leaf in leaves if leaf.kind == tape.LEAF]
     given = head_grads or [None] * len(heads)
     if not leaves or not _fit(heads, entries, nodes) or any(not _plain(n.op) or n.ctx.is_gpu for n in nodes) or any(
@@ -225,10 +225,10 @@ def backward(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
             for node in nodes:
                 _resolve(node)
             _check(nodes)
-            grads = tape._seeds(heads, entries, head_grads, False)
-            tape._first_gradients(nodes, grads, chain)
+            grads = tape_backward._seeds(heads, entries, head_grads, False)
+            tape_walk.first_gradients(nodes, grads, chain)
             for leaf in leaves:
-                tape._store(leaf, grads.get(leaf), False)
+                tape_backward._store(leaf, grads.get(leaf), False)
         except BaseException as error:  # noqa: BLE001 - as above
             failure = error.args[0] if isinstance(error, _Carried) else engine.Failure(_as_error(error))
             for leaf in leaves:
@@ -364,6 +364,6 @@ def install(cls: Any) -> None:
         made.__set_name__(cls, name)        # for the message of who tries to set it
         setattr(cls, name, made)
     cls.__len__ = lambda self: _read(self).shape[0]
-    tape.queued, tape.resolve = backward, resolve
+    tape_backward.queued, tape_backward.resolve = backward, resolve
 
 

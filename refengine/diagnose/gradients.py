@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import tape
+from .. import tape, tape_walk
 from ..base import MXNetError
 from ..dispatch import NDArray
 from ..ops.binary import zero_gradient
@@ -275,7 +275,7 @@ def _layer_graph(result: Diagnosis, head: Any, top: str) -> None:
         result.add(4, title, PROBLEM, f'a part of the graph of {top} was freed by backward of another result',
                    'backward(retain_graph=True) there, or autograd.backward([first, second]) for both at once')
         return
-    nodes, leaves, _ = tape._reachable([node])
+    nodes, leaves, _ = tape_walk.reachable([node])
     wanting = [leaf for leaf in leaves if leaf.kind == tape.LEAF]
     if not wanting:
         result.add(4, title, PROBLEM, f'no variable that {top} depends on asks for a gradient (grad_req null)',
@@ -286,7 +286,7 @@ def _layer_graph(result: Diagnosis, head: Any, top: str) -> None:
 
 def _freed_in_part(head: Any) -> bool:
     try:
-        tape._reachable([head._node])
+        tape_walk.reachable([head._node])
     except MXNetError:
         return True
     return False

@@ -13,7 +13,8 @@ from ..base import IN_GRAPH, MXNetError, shape_text
 from ..context import Context, as_context, current_context
 from ..op import registry
 from ..ops.reshape import squeezed_shape, target_shape
-from ..tape import GONE, IDLE, Leaf, checked_head, gradients, state
+from ..tape import GONE, IDLE, Leaf, state
+from ..tape_backward import checked_head, gradients
 from ..util import semantics
 from . import arithmetic, indexing
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import device, dispatch, engine, tape
+from .. import device, dispatch, engine, tape, tape_backward
 from ..autograd import through
 from ..base import MXNetError, _Null
 from ..op import Operator, registry
@@ -106,7 +106,7 @@ def _finish(meeting: _Meeting) -> None:
         node = _Step(_TOGETHER, {**params, 'mean': mean, 'variance': variance},
                          tuple(a for guest in guests for a in guest.arrays), tuple(outputs), parents, guests[0].ctx)
         _together.add(node)
-        tape.queued = _put_off
+        tape_backward.queued = _put_off
     for number, guest in enumerate(guests):
         for index, array in enumerate(guest.given):
             place = 3 * number + index
@@ -306,7 +306,7 @@ def _put_off(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_grap
             return True
         mine.restore()
         try:
-            tape.gradients(mine.heads, mine.grads, mine.retain_graph, False, train_mode)
+            tape_backward.gradients(mine.heads, mine.grads, mine.retain_graph, False, train_mode)
         finally:
             mine.finish()
     return True

@@ -14,8 +14,9 @@ from ..graph.cached import CachedGraph
 from ..graph.node import Node
 from ..graph.plan import State
 from ..graph.program import build
-from ..tape import Leaf, gradients
+from ..tape import Leaf
 from ..tape import state as tape_state
+from ..tape_backward import gradients
 from . import watching
 from .symbol import Symbol
 

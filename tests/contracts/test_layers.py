@@ -37,7 +37,8 @@ LAYERS = (
     ("ground", {"base", "env", "forksafe", "registry", "util"}),
     ("device", {"context", "device", "memory", "pool", "storage"}),
     ("operators", {"fields", "op", "ops", "samples", "name_space"}),
-    ("dispatch", {"engine", "tape", "dispatch", "random", "autograd", "kernels", "lazy", "threaded"}),
+    ("dispatch", {"engine", "tape", "tape_walk", "tape_backward", "dispatch", "random", "autograd", "kernels", "lazy",
+                  "threaded"}),
     ("graphs", {"graph"}),
     ("front ends", {"ndarray", "numpy", "symbol", "attribute", "name"}),
     (
@@ -61,7 +62,7 @@ UPWARD = {
     ("ndarray", "compat"): "files are read and written in the format of MXNet",
     ("ndarray", "image"): "image files are decoded where the package that reads them is imported",
     ("random", "ndarray"): "random functions of the public name space return arrays",
-    ("tape", "ndarray"): "gradients are handed to the user as arrays",
+    ("tape_walk", "ndarray"): "gradients are handed to the user as arrays",
     ("util", "context"): "the number and memory of gpu devices are asked of their context",
     ("util", "ndarray"): "arrays of the two front ends are told apart by their class",
 }

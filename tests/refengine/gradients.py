@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import refengine as mx
-from refengine import autograd, dispatch, nd, tape
+from refengine import autograd, dispatch, nd, tape_walk
 from refengine.samples import Sample
 
 STEP = 1e-6
@@ -150,7 +150,7 @@ def _reached(total: Any, arrays: list[Any], chosen: list[int]) -> list[int]:
     """The inputs that a recorded number depends on."""
     if total is None or total._node is None:
         return []
-    leaves = tape._reachable([total._node])[1]
+    leaves = tape_walk.reachable([total._node])[1]
     return [i for i in chosen if arrays[i]._node in leaves]
 
 

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from refengine import MXNetError, autograd, nd, tape
+from refengine import MXNetError, autograd, nd, tape, tape_walk
 
 
 class Dual:
@@ -87,14 +87,14 @@ def test_a_chain_and_its_branching_end():
         for _ in range(5):
             y = y * y + 1
             y = nd.tanh(y)
-    nodes, leaves, chain = tape._reachable([y._node])
+    nodes, leaves, chain = tape_walk.reachable([y._node])
     assert len(nodes) == len({id(n) for n in nodes})
     assert [n.sequence for n in nodes] == sorted((n.sequence for n in nodes), reverse=True)
     assert leaves == [x._node]
     assert chain
     with autograd.record():
         z = nd.tanh(x * 2 + nd.exp(x))
-    nodes, leaves, chain = tape._reachable([z._node])
+    nodes, leaves, chain = tape_walk.reachable([z._node])
     assert not chain
     assert [n.op.name for n in nodes][:2] == ['tanh', 'broadcast_add']
     assert leaves == [x._node]
