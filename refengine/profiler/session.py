@@ -50,11 +50,11 @@ class Session:
         self.output = False             # whether there is a trace to write: since run, until dump
         self.statistics = Statistics()
         self.events: list[tuple[Any, ...]] = []
-        self.file: TraceFile | None = None
+        self.file: TraceFile | None = None          # the one that is being written
+        self.files: dict[str, TraceFile] = {}       # all that this process wrote, by their paths
         self._epoch = time.time_ns() - time.perf_counter_ns()
         self._writer: threading.Thread | None = None
         self._wake = threading.Event()
-        self._late: MXNetError | None = None
 
     # ---- settings and state ------------------------------------------------------------------------------------
 
@@ -73,8 +73,7 @@ class Session:
                 raise MXNetError(str(error).partition(', in operator')[0]) from None
         with self.lock:
             if self.file is not None and values['filename'] != self.config['filename']:
-                self._flush()
-                self._close()
+                self._finish()
             self.config = values
             self.configured = True
             if self.active:
@@ -174,18 +173,14 @@ class Session:
                 self._wake.set()
                 self._writer = None
                 self._wake = threading.Event()
-            late, self._late = self._late, None
             try:
-                if late is not None:
-                    raise late
-                self._flush()
                 if finished:
-                    self._close()
+                    self._finish()
+                else:
+                    self._flush()
             finally:
                 if finished:
                     self.output = False
-                    self.events.clear()
-                    self.file = None
 
     def table(self, reset: bool, json: bool, sort_by: str, ascending: bool) -> str:
         """The statistics as text; empty unless they were asked for."""
@@ -199,14 +194,22 @@ class Session:
             return text or HEAD
 
     def _flush(self) -> None:
+        """Write what was recorded; what cannot be written is kept for another attempt, to another file perhaps."""
         if self.file is None:
-            self.file = TraceFile(self.config['filename'], (OPERATOR, API, MEMORY))
-        events, self.events = self.events, []
-        self.file.write(self._expand(events))
+            path = os.path.abspath(self.config['filename'])
+            self.file = self.files.get(path) or TraceFile(self.config['filename'], (OPERATOR, API, MEMORY))
+            self.files[path] = self.file
+        try:
+            self.file.write(self._expand(self.events))
+        except MXNetError:
+            self.file = None
+            raise
+        self.events = []
 
-    def _close(self) -> None:
-        if self.file is not None:
-            file, self.file = self.file, None
+    def _finish(self) -> None:
+        self._flush()
+        file, self.file = self.file, None
+        if file is not None:
             file.close()
 
     def _stamp(self, moment: int) -> float:
@@ -244,11 +247,12 @@ class Session:
             with self.lock:
                 if wake.is_set() or not self.config['continuous_dump']:
                     continue
-                if self.events and self._late is None:
+                if self.events:
                     try:
                         self._flush()
-                    except MXNetError as error:     # dump() reports it
-                        self._late = error
+                    except MXNetError:      # dump() tries again, and reports it
+                        self._writer = None
+                        return
 
     def at_exit(self) -> None:
         """A program that ends without ``dump`` leaves a complete file (rule PROF-TRACE-007)."""
@@ -270,8 +274,8 @@ session = Session()
 def _after_fork() -> None:
     # The trace belongs to the parent; a child starts without a profile.
     hooks.remove()
-    if session.file is not None:
-        session.file.abandon()
+    for file in session.files.values():
+        file.abandon()
     session.forget()
 
 

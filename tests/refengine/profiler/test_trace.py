@@ -149,6 +149,100 @@ def test_a_file_that_cannot_be_written_ends_the_session(profiler: Any) -> None:
     jsonschema.validate(json.loads(Path("trace.json").read_text()), SCHEMA)
 
 
+def record(profiler: Any, name: str) -> None:
+    profiler.set_state("run")
+    getattr(mx.nd, name)(mx.nd.ones(3))
+    profiler.set_state("stop")
+
+
+def operators(path: str = "trace.json") -> list[str]:
+    document = json.loads(Path(path).read_text())
+    jsonschema.validate(document, SCHEMA)
+    pids = [event["pid"] for event in document["traceEvents"] if event["ph"] == "M"]
+    assert len(pids) == len(set(pids)), "every process is named once"
+    found = [event["name"] for event in document["traceEvents"] if event["ph"] == "B"]
+    return [name for name in found if name != "_ones"]
+
+
+@pytest.mark.parametrize("continuous", [True, False])
+def test_a_second_dump_continues_the_trace(profiler: Any, continuous: bool) -> None:
+    """1.9.1 appends behind the end of the document, or without continuous_dump replaces it; neither is JSON then."""
+    Path("trace.json").write_text("of another program")
+    profiler.set_config(filename="trace.json", continuous_dump=continuous)
+    expected: list[str] = []
+    for name in ("exp", "log", "sin"):
+        record(profiler, name)
+        profiler.dump()
+        expected.append(name)
+        assert operators() == expected
+    record(profiler, "cos")
+    profiler.dump(False)
+    record(profiler, "tanh")
+    profiler.dump()
+    assert operators() == [*expected, "cos", "tanh"]
+
+
+def test_every_file_is_continued_by_itself(profiler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, file in (("exp", "a.json"), ("log", "b.json"), ("sin", "a.json")):
+        profiler.set_config(filename=file)
+        record(profiler, name)
+        profiler.dump()
+    assert (operators("a.json"), operators("b.json")) == (["exp", "sin"], ["log"])
+    Path("elsewhere").mkdir()
+    record(profiler, "cos")
+    profiler.dump(False)
+    monkeypatch.chdir("elsewhere")
+    record(profiler, "tan")
+    profiler.dump()
+    assert operators("../a.json") == ["exp", "sin", "cos", "tan"], "where the program stands does not matter"
+
+
+def test_a_trace_that_was_moved_away_is_left_alone(profiler: Any) -> None:
+    profiler.set_config(filename="trace.json")
+    record(profiler, "exp")
+    profiler.dump()
+    Path("trace.json").rename("first.json")
+    record(profiler, "log")
+    profiler.dump()
+    assert (operators("first.json"), operators()) == (["exp"], ["log"])
+    Path("trace.json").write_text("of another program, which does not wait")
+    record(profiler, "sin")
+    profiler.dump()
+    assert operators() == ["sin"]
+
+
+def test_what_cannot_be_written_is_not_lost(profiler: Any) -> None:
+    profiler.set_config(filename="missing/trace.json")
+    record(profiler, "exp")
+    with pytest.raises(mx.MXNetError, match="cannot write"):
+        profiler.dump()
+    profiler.set_config(filename="trace.json")
+    record(profiler, "log")
+    profiler.dump()
+    assert operators() == ["exp", "log"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are of POSIX")
+def test_a_full_disk_leaves_a_whole_trace(profiler: Any) -> None:
+    import resource
+
+    profiler.set_config(filename="trace.json", continuous_dump=False)
+    record(profiler, "exp")
+    profiler.dump()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (Path("trace.json").stat().st_size + 200, before[1]))
+    try:
+        record(profiler, "log")
+        with pytest.raises(mx.MXNetError, match="cannot write the trace file 'trace.json'"):
+            profiler.dump()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert operators() == ["exp"], "what was written before is still a document"
+    record(profiler, "sin")
+    profiler.dump()
+    assert operators() == ["exp", "log", "sin"]
+
+
 def test_a_child_leaves_the_trace_to_its_parent(profiler: Any) -> None:
     code = (
         "import os, refengine as mx\n"
