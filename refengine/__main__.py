@@ -5,7 +5,9 @@ Also ``run -m module [arguments]`` and ``run -c code [arguments]``, as Python it
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import pkgutil
 import runpy
 import sys
 from typing import NoReturn
@@ -34,6 +36,7 @@ def main(arguments: list[str]) -> None:
     if what == "-m" and rest:
         sys.argv[:] = rest
         sys.path.insert(0, os.getcwd())
+        _check_module(rest[0])
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif what == "-c" and rest:
         sys.argv[:] = ["-c", *rest[1:]]
@@ -44,9 +47,48 @@ def main(arguments: list[str]) -> None:
     elif not os.path.exists(what):
         _refuse(f"no such file: {what}")
     else:
+        importer = pkgutil.get_importer(what)
+        if importer is not None and not importer.find_spec("__main__"):
+            _fail(f"no __main__.py in {what}")
         sys.argv[:] = [what, *rest]
         sys.path.insert(0, os.path.dirname(os.path.abspath(what)))
         runpy.run_path(what, run_name="__main__")
+
+
+def _check_module(name: str) -> None:
+    """Whether Python can run a module of this name; else one line says why not, with the exit code of Python itself.
+
+    An error inside a package that is imported on the way to the module is the program's own, and passes as it is.
+    """
+    if name.startswith("."):
+        _fail(f"relative module names are not supported: {name}")
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+            if spec is None:
+                _fail(f"no module named {name}.__main__: {name} is a package and cannot be run by itself")
+    except ImportError as error:
+        missing = error.name
+        if missing is None or (missing != name and not name.startswith(missing + ".")):
+            raise
+        _no_module(name, error)
+    except (AttributeError, TypeError, ValueError) as error:
+        _no_module(name, error)
+    if spec is None:
+        _no_module(name)
+    if spec.loader is None or getattr(spec.loader, "get_code", lambda _: None)(name) is None:
+        _fail(f"no code to run in the module {name}")
+
+
+def _no_module(name: str, error: Exception | None = None) -> NoReturn:
+    detail = "" if error is None or str(error) == f"No module named {name!r}" else f": {error}"
+    _fail(f"no module named {name}" + (f"; to run a file, leave out -m: run {name}" if name.endswith(".py") else detail))
+
+
+def _fail(problem: str) -> NoReturn:
+    sys.stderr.write(f"Error: {problem}\n")
+    raise SystemExit(1)
 
 
 def _refuse(problem: str) -> NoReturn:

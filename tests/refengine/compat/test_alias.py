@@ -105,3 +105,43 @@ def test_help() -> None:
     done = run("--help")
     assert done.returncode == 0
     assert "SCRIPT.py" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("nomodule", "no module named nomodule"),
+     ("no.module", "no module named no.module: No module named 'no'"),
+     ("package", "no module named package.__main__: package is a package and cannot be run by itself"),
+     ("package.none", "no module named package.none"),
+     ("tool.py", "no module named tool.py; to run a file, leave out -m: run tool.py"),
+     ("sys", "no code to run in the module sys"),
+     (".tool", "relative module names are not supported: .tool"),
+     ("mxnet.nothing", "no module named mxnet.nothing: No module named 'mxnet.nothing': mxnet is answered by")],
+)
+def test_a_module_that_cannot_be_run_is_named(tmp_path: Path, name: str, told: str) -> None:
+    """One line, and the exit code of Python itself, which is what it gives for a module that is not there."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    (tmp_path / "tool.py").write_text("")
+    done = run("run", "-m", name, cwd=tmp_path)
+    assert done.stderr.startswith("Error: " + told), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.returncode == 1
+
+
+def test_a_folder_without_a_program_is_named(tmp_path: Path) -> None:
+    done = run("run", str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, f"Error: no __main__.py in {tmp_path}\n")
+    (tmp_path / "__main__.py").write_text("print('ran')")
+    assert run("run", str(tmp_path)).stdout == "ran\n"
+
+
+@pytest.mark.parametrize("name", ["broken", "package.module"])
+def test_a_failing_import_of_the_program_itself_keeps_its_traceback(tmp_path: Path, name: str) -> None:
+    (tmp_path / "package").mkdir()
+    for path in ("broken.py", "package/__init__.py"):
+        (tmp_path / path).write_text("import nothing_like_this\n")
+    done = run("run", "-m", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "import nothing_like_this" in done.stderr
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'nothing_like_this'\n")
