@@ -82,8 +82,12 @@ def _check_module(name: str) -> None:
 
 
 def _no_module(name: str, error: Exception | None = None) -> NoReturn:
-    detail = "" if error is None or str(error) == f"No module named {name!r}" else f": {error}"
-    _fail(f"no module named {name}" + (f"; to run a file, leave out -m: run {name}" if name.endswith(".py") else detail))
+    if name.endswith(".py"):
+        detail = f"; to run a file, leave out -m: run {name}"
+    else:
+        detail = "" if error is None or str(error) == f"No module named {name!r}" else f": {error}"
+    shown = name or "''"
+    _fail(f"no module named {shown}{detail}")
 
 
 def _fail(problem: str) -> NoReturn:
