@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Iterable
 
 import click
 
 from conformance.catalogue import Catalogue, load_catalogue, place_of
+from conformance.cli.explain_nearest import nearest
 from conformance.errors import UsageFault
-from conformance.rule import RELEASES, Rule, near_names
+from conformance.rule import RELEASES, Rule
 
 
 @click.command(
@@ -33,32 +32,6 @@ def command(rule: str, form: str) -> None:
         hint = f"did you mean {', '.join(near)}?" if near else "`conform rules --rule 'GLOB'` lists the ids"
         raise UsageFault(f"there is no rule {rule!r}", hint=hint)
     click.echo(json.dumps(as_record(found, catalogue), indent=1) if form == "json" else as_text(found, catalogue))
-
-
-def nearest(name: str, known: Iterable[str], count: int = 5) -> list[str]:
-    """The ids that somebody may have meant: a rule of each topic with the name in it, else alike ids or topics.
-
-    >>> nearest("sgd", ["AMP-SGD-001", "SGD-NAG-001", "SGD-NAG-002", "TRAINER-CORE-001"])
-    ['SGD-NAG-001', 'AMP-SGD-001']
-    >>> nearest("trainer", ["OPT-SGD-001", "TRAINING-CORE-001", "TRAINING-CORE-002"])
-    ['TRAINING-CORE-001']
-    """
-    known, wanted = list(known), name.upper()
-    first: dict[str, str] = {}
-    for item in known if wanted else ():
-        if wanted in item:
-            first.setdefault(item if wanted[-1].isdigit() else item.rpartition("-")[0], item)
-    alike = sorted(first.values(), key=lambda item: not item.startswith(wanted))[:count]
-    alike = alike or near_names(name, known, count)
-    if alike:
-        return alike
-    topics: dict[str, str] = {}
-    for item in known:
-        parts = item.split("-")
-        for length in range(1, len(parts)):
-            topics.setdefault("-".join(parts[:length]), item)
-    found = difflib.get_close_matches(wanted, topics, count, 0.4)
-    return list(dict.fromkeys(topics[topic] for topic in found))
 
 
 def as_record(rule: Rule, catalogue: Catalogue) -> dict[str, object]:

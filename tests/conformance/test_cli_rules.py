@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli.explain import command as explain
+from conformance.cli.explain_nearest import nearest
 from conformance.cli.rules import command as rules
 from conformance.markdown import cell
 from conformance.rule import load_rules
@@ -128,7 +129,33 @@ def test_explain_suggests_rules_of_a_topic_that_is_near(name: str, meant: str) -
     assert meant in result.output
 
 
-@pytest.mark.parametrize("name", ["", "0123456789"])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("trainer-coer-001", "TRAINER-CORE-001"), ("tranier-core-003", "TRAINER-CORE-003"),
+        ("autograd-back-04", "AUTOGRAD-BACK-004"), ("autograd-bak-4", "AUTOGRAD-BACK-004"),
+        ("AUTOGRAD-BACK-004b", "AUTOGRAD-BACK-004"), ("opt-sdg-002", "OPT-SGD-002"), ("opt-sgd-022", "OPT-SGD-002"),
+        ("opt-sgd-010", "OPT-SGD-001"), ("opt-adm", "OPT-ADAM-001"), ("trainer-core-999", "TRAINER-CORE-006"),
+        ("prof_trace.5", "PROF-TRACE-005"), ("proftrace005", "PROF-TRACE-005"), ("trace-5", "PROF-TRACE-005"),
+        ("prof-dump-003", "PROF-DUMPS-003"), ("ampinit", "AMP-INIT-001"), ("core-trainer-002", "TRAINER-CORE-002"),
+        ("comp-1bti-02", "COMP-1BIT-002"), ("diag-l2", "DIAG-L2-001"), ("diga-l5-001", "DIAG-L5-001"),
+        ("adam-1", "OPT-ADAM-001"), ("BACK-004/case", "AUTOGRAD-BACK-004"),
+    ],
+)  # fmt: skip
+def test_explain_proposes_the_closest_rule_first(name: str, meant: str) -> None:
+    result = run(explain, name)
+    assert result.exit_code == 2
+    assert f"did you mean {meant}" in result.output
+
+
+def test_proposals_come_in_the_order_of_their_distance() -> None:
+    rules = ["ND-DOT-001", "OPT-SGLD-001", "OPT-SGD-001", "OPT-SGD-002", "OPT-SGD-003", "OPT-ADAM-002", "KV-PUSH-002"]
+    assert nearest("opt-sdg-2", rules) == ["OPT-SGD-002", "OPT-SGD-001", "OPT-SGD-003"]
+    assert nearest("opt-sdg-2", rules, 1) == ["OPT-SGD-002"]
+    assert nearest("sgd", [*rules, "SGD-X-001"]) == ["SGD-X-001", "OPT-SGD-001", "OPT-SGLD-001"]
+
+
+@pytest.mark.parametrize("name", ["", "0123456789", "xyzzy", ".", "ß"])
 def test_explain_suggests_nothing_where_nothing_is_near(name: str) -> None:
     result = run(explain, name)
     assert result.exit_code == 2
