@@ -14,6 +14,7 @@ from .. import attribute
 from ..base import MXNetError
 from ..graph.node import Entry, Node, topological
 from ..name import current as names
+from ..ndarray.control_flow import below, iterations, pair, refuse, require_function, shown
 from ..op import registry
 from .compose import var
 from .loops import Subgraph, make_node
@@ -21,19 +22,17 @@ from .symbol import Symbol
 
 # ---- nested lists of symbols -----------------------------------------------------------------------------------
 
-def _flatten(value: Any, what: str) -> tuple[list[Symbol], Any]:
+def _flatten(loop: str, what: str, value: Any) -> tuple[list[Symbol], Any]:
     if isinstance(value, Symbol):
         if value.num_outputs == 1:
             return [value], 0
         return [Symbol([entry], value._traced) for entry in value._entries], value.num_outputs
-    if value is None:
-        return [], ()
     if not isinstance(value, list | tuple):
-        raise ValueError(f'{what} must be a Symbol or a (nested) list of Symbols, got {value!r}')
+        raise refuse(loop, what, 'Symbol', value)
     flat: list[Symbol] = []
     forms = []
     for item in value:
-        found, form = _flatten(item, what)
+        found, form = _flatten(loop, what, item)
         flat += found
         forms.append(form)
     return flat, tuple(forms)
@@ -45,6 +44,13 @@ def _take(rest: list[Any], form: Any) -> Any:
     if isinstance(form, int):
         return [rest.pop(0) for _ in range(form)]
     return [_take(rest, part) for part in form]
+
+
+def _told(form: Any) -> str:
+    """A form for a message."""
+    if isinstance(form, tuple):
+        return f'[{", ".join(_told(part) for part in form)}]'
+    return f'a group of {form}' if form else 'Symbol'
 
 
 def _regroup(flat: Sequence[Any], form: Any) -> Any:
@@ -152,7 +158,8 @@ def _add_node(kind: str, attrs: dict[str, Any], inputs: Sequence[Entry], graphs:
 def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = 'foreach') -> tuple[Any, Any]:
     """``body(slice, states)`` for every entry of the first axis; stacked outputs and the last states.
 
-    AssertionError when the body does not use the data or a state: the format of files has no place for that.
+    AssertionError for data, states or outputs that are no symbols, when the body gives states in another form than it
+    got them, and when it does not use the data or a state: the format of files has no place for that.
 
     >>> import refengine as mx
     >>> x, s = mx.sym.var('x'), mx.sym.var('s')
@@ -161,23 +168,26 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = '
     >>> found[0].asnumpy().ravel().tolist(), found[1].asnumpy().tolist()
     ([1.0, 3.0, 6.0], [6.0])
     """
-    flat, data_form = _flatten(data, 'data')
-    states, state_form = _flatten(init_states, 'init_states')
+    require_function('foreach', 'body', body)
+    flat, data_form = _flatten('foreach', 'input', data)
+    states, state_form = _flatten('foreach', 'states', init_states)
     if not flat:
-        raise ValueError('foreach needs data to go through')
+        raise ValueError('foreach: data must have at least one Symbol to go through, got none')
     before = _now()
     with _scope(name):
         slices, held = _stand_ins(flat), _stand_ins(states)
-        outputs, after = body(_regroup(slices, data_form), _regroup(held, state_form))
-        heads, out_form = _flatten(outputs, 'the outputs of the body')
-        new_states, new_form = _flatten(after, 'the states of the body')
-        if len(new_states) != len(states):
-            raise ValueError(f'the body of foreach gave {len(new_states)} states, expected {len(states)}')
+        outputs, after = pair('foreach', 'body', body(_regroup(slices, data_form), _regroup(held, state_form)))
+        heads, out_form = _flatten('foreach', 'output', outputs)
+        new_states, new_form = _flatten('foreach', 'loop_vars', after)
+        if new_form != state_form:
+            raise AssertionError(f'foreach: The input and output loop_vars have different format: body gave '
+                                 f'{_told(new_form)}, expected {_told(state_form)} as it was given')
         part = _Part(_results([*heads, *new_states], before), [*slices, *held], before)
     places = [[part.place(symbol) for symbol in own] for own in (slices, held)]
     for what, found in zip(('data', 'state'), places, strict=True):
         if None in found:
-            raise AssertionError(f'the {what} arrays have to be used in the loop body')
+            raise AssertionError(f'foreach: the {what} arrays have to be used in the loop body, {what} '
+                                 f'{found.index(None)} is not')
     rest = [place for place, feed in enumerate(part.feeds) if feed is not None]
     inputs = [s._entries[0] for s in (*flat, *states)] + [feed for feed in part.feeds if feed is not None]
     results = _add_node('_foreach', {'num_outputs': len(heads) + len(states), 'num_out_data': len(heads),
@@ -193,27 +203,33 @@ def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: An
     Outputs are stacked and padded with zeros to max_iterations. ValueError without the number of steps or variables,
     and for a variable that func does not use.
     """
-    if max_iterations is None:
-        raise ValueError('max_iterations should be specified')
-    variables, form = _flatten(loop_vars, 'loop_vars')
+    require_function('while_loop', 'cond', cond)
+    require_function('while_loop', 'func', func)
+    limit = iterations(max_iterations)
+    variables, form = _flatten('while', 'loop_vars', loop_vars)
     if not variables:
-        raise ValueError('loop_vars should contain at least one element')
+        raise ValueError('while_loop: loop_vars should contain at least one element, got none')
+    if limit < 1:
+        raise below(limit, 1)
     before = _now()
     with _scope(f'{name}_cond'):
         tested = _stand_ins(variables)
-        test, _ = _flatten(cond(*_arguments(tested, form)), 'the condition')
-        condition = _Part(_results(test, before), tested, before)
+        test = cond(*_arguments(tested, form))
+        if not isinstance(test, Symbol) or test.num_outputs != 1:
+            raise ValueError(f'while_loop: Return of cond must be a Symbol with one output, got {shown(test)}')
+        condition = _Part(_results([test], before), tested, before)
     with _scope(f'{name}_func'):
         inner = _stand_ins(variables)
-        outputs, after = func(*_arguments(inner, form))
-        heads, out_form = _flatten(outputs, 'the outputs of func')
-        new, new_form = _flatten(after, 'the variables of func')
+        outputs, after = pair('while_loop', 'func', func(*_arguments(inner, form)))
+        heads, out_form = _flatten('while', 'output', [] if outputs is None else outputs)
+        new, _ = _flatten('while', 'loop_vars', [] if after is None else after)
         if len(new) != len(variables):
-            raise ValueError(f'func gave {len(new)} loop variables, expected {len(variables)}')
+            raise ValueError(f'while_loop: func gave {len(new)} loop variables, expected {len(variables)}: The number '
+                             f'of loop_vars should be consistent during the loop')
         part = _Part(_results([*heads, *new], before), inner, before)
     at = [part.place(symbol) for symbol in inner]
     if None in at:
-        raise ValueError(f"The {at.index(None)}-th loop_var doesn't involve into the computation")
+        raise ValueError(f"while_loop: The {at.index(None)}-th loop_var doesn't involve into the computation of func")
     inputs: list[Entry] = []
     of_variable: dict[int, int] = {}
     where = []
@@ -231,10 +247,10 @@ def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: An
                 found.append(of_variable[number])
         where.append(found)
     results = _add_node('_while_loop', {'num_outputs': len(heads) + len(new), 'num_out_data': len(heads),
-                                        'max_iterations': int(max_iterations), 'cond_input_locs': where[0],
+                                        'max_iterations': limit, 'cond_input_locs': where[0],
                                         'func_input_locs': where[1], 'func_var_locs': at},
                         inputs, [condition.graph, part.graph], any(s._traced for s in variables))
-    return _regroup(results[:len(heads)], out_form), _regroup(results[len(heads):], new_form)
+    return _regroup(results[:len(heads)], out_form), _regroup(results[len(heads):], form)
 
 
 def _arguments(symbols: Sequence[Symbol], form: Any) -> list[Any]:
@@ -245,22 +261,32 @@ def _arguments(symbols: Sequence[Symbol], form: Any) -> list[Any]:
 def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any], name: str = 'cond') -> Any:
     """The result of one of two functions without arguments, by the truth of a one-element symbol.
 
-    ValueError when the two have different numbers of results.
+    AssertionError for a ``pred`` or results that are no symbols, MXNetError for a group as pred, ValueError when the
+    two have results of different number or form.
     """
+    if not isinstance(pred, Symbol):
+        raise refuse('cond', 'pred', 'Symbol', pred)
+    if pred.num_outputs != 1:
+        raise MXNetError(f'cond: pred must be one Symbol, got a group of {pred.num_outputs}: single value is required')
     before = _now()
     with _scope(f'{name}_pred'):
         parts = [_Part(_results([pred], before), [], before)]
     forms, counts = [], []
     for word, function in (('then', then_func), ('else', else_func)):
+        require_function('cond', f'{word}_func', function)
         with _scope(f'{name}_{word}'):
-            found, form = _flatten(function(), f'the result of {word}_func')
+            found, form = _flatten('cond', f'outputs of {word}_func', function())
             parts.append(_Part(_results(found, before), [], before))
         forms.append(form)
         counts.append(len(found))
     if counts[0] != counts[1]:
-        raise ValueError('Number of outputs differs between then-branch and else-branch')
+        raise ValueError(f'cond: Number of outputs differs between then-branch and else-branch: {counts[0]} and '
+                         f'{counts[1]}')
     if forms[0] != forms[1]:
-        raise ValueError('then_func and else_func must give results of one structure')
+        raise ValueError(f'cond: then_func and else_func must give results of one structure, got {_told(forms[0])} and '
+                         f'{_told(forms[1])}')
+    if not counts[0]:
+        raise TypeError('cond: then_func and else_func must give at least one Symbol, got none')
     inputs: list[Entry] = []
     places: dict[Entry, int] = {}
     where = []

@@ -216,13 +216,22 @@ class Foreach(Runner):
             for position, array in zip((*self.data, *self.states), (*items, *held), strict=True):
                 values[position] = array
             found = self.graphs[0](values)
+            self._keep([a.shape for a in held], [a.shape for a in found[self.outs:]])
             return found[:self.outs], found[self.outs:]
 
         stacked, last = nd.contrib.foreach(step, arrays[:first], arrays[first:second])
         return [*stacked, *last]
 
+    def _keep(self, before: Sequence[Shape], after: Sequence[Shape]) -> None:
+        """MXNetError when a step changes the shape of a state."""
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            if complete(old) and complete(new) and old != new:
+                raise MXNetError(f'{self.name}: the body of foreach gives state {number} the shape {new}, expected '
+                                 f'{old} as it got it')
+
     def results(self, shapes: Sequence[Shape], kinds: Sequence[Any]) -> list[tuple[Any, Any]]:
-        _, [(_, heads, types)] = self.complete(shapes, kinds)
+        known, [(_, heads, types)] = self.complete(shapes, kinds)
+        self._keep(known[len(self.data):len(self.data) + len(self.states)], heads[self.outs:])
         length = (shapes[0] or (0,))[0] if self.data else 0
         return [((length, *shape) if number < self.outs and shape is not None else shape, kind)
                 for number, (shape, kind) in enumerate(zip(heads, types, strict=True))]
@@ -292,14 +301,18 @@ class Cond(Runner):
     def __call__(self, arrays: list[Any]) -> list[Any]:
         test, *branches = [lambda graph=graph, to=to: graph([arrays[p] for p in to])
                            for graph, to in zip(self.graphs, self.to, strict=True)]
-        found: list[Any] = branches[0 if bool(test()[0]) else 1]()
+        found: list[Any] = nd.contrib.cond(test()[0], *branches)
         return found
 
     def results(self, shapes: Sequence[Shape], kinds: Sequence[Any]) -> list[tuple[Any, Any]]:
-        _, (_, (_, yes, types), (_, no, _)) = self.complete(shapes, kinds)
+        _, (_, (_, yes, types), (_, no, others)) = self.complete(shapes, kinds)
         for number, (a, b) in enumerate(zip(yes, no, strict=True)):
             if complete(a) and complete(b) and a != b:
                 raise MXNetError(f'{self.name}: result {number} of the branches has shapes {a} and {b}, expected one')
+        for number, (one, other) in enumerate(zip(types, others, strict=True)):
+            if one is not None and other is not None and one != other:
+                raise MXNetError(f'{self.name}: result {number} of the branches has dtypes {one} and {other}, expected '
+                                 f'one')
         return [(a if complete(a) else b, kind) for a, b, kind in zip(yes, no, types, strict=True)]
 
 
