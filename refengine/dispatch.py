@@ -247,6 +247,11 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
     if expected < 0 and not inputs:
         raise MXNetError(f'Required parameter num_args of int is not presented, in operator {op.name}(name="")')
 
+    visible = op.visible_count(params)
+    outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
+    if outs and len(outs) not in (visible, op.output_count(params)):
+        raise MXNetError(f'Operator {op.name} expects {visible} outputs, but out has {len(outs)} arrays')
+
     arrays = [a._data for a in inputs]
     if inputs:
         ctx = inputs[0]._ctx.home
@@ -269,7 +274,6 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
         except _PLAIN_ERRORS as error:
             raise _refused(op, error) from error
 
-    outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
     recording = state.recording
     if recording:
         for target in outs:
@@ -288,6 +292,9 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
             call['ctx'] = ctx
         if 'out' in injected and len(outs) == 1:
             call['out'] = outs[0]._data
+    if outs and op.like is not None:
+        for index, (place, target) in enumerate(zip(op.like(params), outs)):
+            _check_target(op, arrays[place], target._data, index)
     xp = device.module(ctx) if ctx.device_typeid == 2 else np
     if late is None:
         outputs = compute(op, xp, arrays, call)
@@ -296,11 +303,8 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
         outputs = tuple(engine.fail(o, failure) for o in late.outputs)
     if 'out' in injected:
         call.pop('out', None)
-    visible = op.visible_count(params)
 
     if outs:
-        if len(outs) < visible:
-            raise MXNetError(f'Operator {op.name} has {visible} outputs, but out has {len(outs)} arrays')
         for index, target in enumerate(outs[:visible]):
             if target._data is not outputs[index]:
                 _check_target(op, outputs[index], target._data, index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,21 @@ def _refuse_truth(value: Any) -> None:
         raise ValueError(value)
 
 
+def _listed(value: Any) -> Any:
+    """The value, if it has an order: the members of a dict or a set are in none that means anything."""
+    if not isinstance(value, Sequence | np.ndarray):
+        raise ValueError(value)
+    return value
+
+
+def _finite(value: Any) -> float:
+    """A member of a tuple of numbers, which the releases read without words for truth, infinity and NaN."""
+    _refuse_truth(value)
+    if isinstance(value, str) or not isfinite(value):
+        raise ValueError(value)
+    return float(value)
+
+
 class Int(Field):
     """An integer, optionally with bounds."""
 
@@ -81,7 +97,7 @@ class Int(Field):
 
 
 class Float(Field):
-    """A floating point number, optionally with bounds."""
+    """A floating point number, optionally with bounds; one that may be left out is finite (as in the releases)."""
 
     kind = 'float'
 
@@ -90,6 +106,9 @@ class Float(Field):
         super().__init__(default, doc, none=none)
         self.low, self.high = low, high
 
+        if self.none:
+            self.kind = 'float or None'
+
     def convert(self, value: Any) -> float:
         _refuse_truth(value)
         return float(value)
@@ -97,6 +116,8 @@ class Float(Field):
     def parse(self, value: Any, name: str, op: str) -> Any:
         if type(value) is not float:
             value = super().parse(value, name, op)
+        if self.none and value is not None and not isfinite(value):
+            raise self._bad(name, value, op)
         _check_bounds(value, self.low, self.high, name)
         return value
 
@@ -161,25 +182,28 @@ class Enum(Field):
 
 
 class Dtype(Enum):
-    """An element type, as name, numpy type or numpy dtype; its normal form is the name."""
+    """An element type, as name, numpy type or numpy dtype; its normal form is the name, and None is the default."""
 
     def __init__(self, default: Any = 'float32', doc: str = '', values: Sequence[str] = DTYPES) -> None:
         super().__init__(values if default is not None else (*values, 'None'), default, doc)
 
     def parse(self, value: Any, name: str, op: str) -> Any:
+        if value is None and self.default is not REQUIRED:
+            return self.default
         if value is not None and not isinstance(value, str):
             value = np.dtype(value).name
         return super().parse(value, name, op)
 
 
 class Shape(Field):
-    """A tuple of integers, optionally of a fixed length; a single integer stands for a tuple of one."""
+    """A tuple of integers, optionally of a fixed length or without 0; a single integer stands for a tuple of one."""
 
     kind = 'Shape(tuple)'
 
-    def __init__(self, default: Any = REQUIRED, doc: str = '', *, none: bool = False, ndim: int | None = None) -> None:
+    def __init__(self, default: Any = REQUIRED, doc: str = '', *, none: bool = False, ndim: int | None = None,
+                 nonzero: bool = False) -> None:
         super().__init__(default, doc, none=none)
-        self.ndim = ndim
+        self.ndim, self.nonzero = ndim, nonzero
 
     def convert(self, value: Any) -> tuple[int, ...]:
         if isinstance(value, str):
@@ -191,6 +215,7 @@ class Shape(Field):
             raise ValueError(value)
         out = []
         for item in value:
+            _refuse_truth(item)
             if not isinstance(item, (int, np.integer)):
                 raise ValueError(item)
             out.append(int(item))
@@ -202,6 +227,9 @@ class Shape(Field):
         if self.ndim is not None and value is not None and len(value) != self.ndim:
             raise MXNetError(f'value {shape_text(value)}for Parameter {name} has wrong dimensions, expected '
                              f'dimension={self.ndim}, in operator {op}(name="", {name}="{value}")')
+        if self.nonzero and value and 0 in value:
+            raise MXNetError(f'value {shape_text(value)}for Parameter {name} is invalid, the input shape must be '
+                             f'nonzero in all dimensions, in operator {op}(name="", {name}="{value}")')
         return value
 
 
@@ -222,22 +250,29 @@ class OptionalInts(Field):
     def convert(self, value: Any) -> tuple[int | None, ...]:
         if isinstance(value, str):
             value = literal_eval(value)
+        _refuse_truth(value)
         if isinstance(value, (int, np.integer)) or value is None:
             value = (value,)
-        return tuple(None if n is None else int(n) for n in value)
+        return tuple(None if n is None else int(n) for n in _listed(value))
+
+    def parse(self, value: Any, name: str, op: str) -> Any:
+        if (value is None or (isinstance(value, str) and value == 'None')) and self.default is not REQUIRED:
+            return self.default
+        return super().parse(value, name, op)
 
 
 class Floats(Field):
-    """A tuple of floating point numbers."""
+    """A tuple of finite floating point numbers."""
 
     kind = 'tuple of <float>'
 
     def convert(self, value: Any) -> tuple[float, ...]:
         if isinstance(value, str):
             value = literal_eval(value)
+        _refuse_truth(value)
         if isinstance(value, (int, float, np.generic)):
             value = (value,)
-        return tuple(float(v) for v in value)
+        return tuple(_finite(v) for v in _listed(value))
 
 
 class Scalar(Field):

@@ -51,6 +51,7 @@ class Operator:
         'injected',
         'inputs',
         'kernels',
+        'like',
         'mixed',
         'mutates',
         'name',
@@ -78,7 +79,8 @@ class Operator:
                  infer: Callable[..., Any] | None = None, grad: Callable[..., Any] | None = None,
                  mutates: Sequence[int] = (), samples: Any = (), doc: str = '', rules: Sequence[str] = (),
                  mixed: bool = False, same_shape: bool = False, any_shape: bool = False, source: bool = False,
-                 positional: Sequence[str] | None = None) -> None:
+                 positional: Sequence[str] | None = None,
+                 like: Callable[[dict[str, Any]], Sequence[int]] | None = None) -> None:
         self.name = name
         self.aliases = tuple(aliases)
         self.forward = forward
@@ -93,6 +95,9 @@ class Operator:
         self.visible = num_outputs if visible is None else visible
         self.infer = infer
         self.mutates = tuple(mutates)
+        # For an operator that writes into its inputs: which of them its outputs are like, so that a wrong out is
+        # refused before anything is written.
+        self.like = like
         self.samples = samples
         self.doc = doc or forward.__doc__ or ''
         self.rules = tuple(rules)

@@ -33,6 +33,7 @@ SCHEMA: dict[str, Any] = {
             "kinds": _TEXTS,
             "operators": _TEXTS,
             "where": _TEXT,
+            "variable": _TEXT,
             "shows": {"type": "object", "additionalProperties": _TEXT},
             "reason": {"type": "string", "minLength": 20},
             "rules": _TEXTS,
@@ -50,9 +51,10 @@ class Known:
     """One difference that is known and justified.
 
     kinds, operators: what kind of difference it is, and globs of the operations that it is about;  where: a regular
-    expression that the program must contain;  shows: engine -> a regular expression for what it does;  avoid: programs
-    that contain such an operation are not run, because they end an engine;  example: the program that shows it, run at
-    the start of every session;  unsteady: it need not show there, since it depends on what the memory holds.
+    expression that the program must contain;  variable: one for the name of the variable that differs;  shows: engine
+    -> a regular expression for what it does;  avoid: programs that contain such an operation are not run, because they
+    end an engine or damage it;  example: the program that shows it, run at the start of every session;  unsteady: it
+    need not show there, since it depends on what the memory holds.
     """
 
     id: str
@@ -62,6 +64,7 @@ class Known:
     reason: str
     example: tuple[str, ...]
     where: str = ""
+    variable: str = ""
     shows: Mapping[str, str] | None = None
     rules: tuple[str, ...] = ()
     avoid: bool = False
@@ -86,6 +89,8 @@ class Known:
     def explains(self, difference: Difference, program: Program, engines: Sequence[str]) -> bool:
         """True if this is what differs here; *engines* are the names of the first and the second."""
         if difference.kind not in self.kinds or not self._applies(subject(program, difference.step), program):
+            return False
+        if self.variable and not re.search(self.variable, difference.name):
             return False
         sides = dict(zip(engines, (difference.first, difference.second)))
         return all(re.search(pattern, sides.get(name, ""), re.DOTALL) for name, pattern in (self.shows or {}).items())
@@ -115,7 +120,7 @@ def load(path: Path = FILE) -> list[Known]:
 
 def _entry(given: Mapping[str, Any], path: Path) -> Known:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    for pattern in (values.get("where", ""), *(values.get("shows") or {}).values()):
+    for pattern in (values.get("where", ""), values.get("variable", ""), *(values.get("shows") or {}).values()):
         try:
             re.compile(pattern)
         except re.error as error:

@@ -84,6 +84,8 @@ def _from_list(source: Any, kind: np.dtype[Any]) -> np.ndarray:
 
 def _shape(shape: Any, name: str) -> tuple[int, ...]:
     try:
+        if isinstance(shape, (bool, np.bool_)):
+            raise TypeError(shape)
         result = (operator.index(shape),)
     except TypeError:
         try:

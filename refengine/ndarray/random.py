@@ -17,9 +17,7 @@ __all__ = ['exponential', 'gamma', 'generalized_negative_binomial', 'multinomial
 
 
 def _shape(shape: Any) -> Any:
-    if shape is _Null or shape is None:
-        return ()
-    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    return () if shape is _Null or shape is None else shape
 
 
 def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], shape: Any, dtype: Any, ctx: Any,

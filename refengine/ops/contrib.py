@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import MXNetError, shape_text
-from ..op import Bool, Float, Int, Scalar, Shape, register
+from ..op import Bool, Float, Int, Shape, register
 from .binary import zero_gradient
 
 
@@ -32,14 +32,14 @@ def _quadratic(xp: Any, data: Any, a: float = 0.0, b: float = 0.0, c: float = 0.
     return (a * data * data + b * data + c).astype(data.dtype, copy=False)
 
 
-@register('_contrib_gradientmultiplier', params={'scalar': Scalar(1.0), 'is_int': Bool(True)},
+@register('_contrib_gradientmultiplier', params={'scalar': Float(1.0), 'is_int': Bool(True)},
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * params['scalar'],))
 def _gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:
     """A copy whose gradient is multiplied by a number."""
     return data.copy()
 
 
-@register('_contrib_backward_gradientmultiplier', params={'scalar': Scalar(1.0), 'is_int': Bool(True)},
+@register('_contrib_backward_gradientmultiplier', params={'scalar': Float(1.0), 'is_int': Bool(True)},
           grad=lambda F, ograds, inputs, outputs, params: (ograds[0] * params['scalar'],),
           samples=((((2, 3),), {'scalar': 2.0}),))
 def _backward_gradient_multiplier(xp: Any, data: Any, scalar: Any = 1.0, is_int: bool = True) -> Any:

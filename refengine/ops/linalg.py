@@ -125,17 +125,24 @@ def _turn(x: Any, flag: bool) -> Any:
     return x.swapaxes(-1, -2) if flag else x
 
 
-def _check_product(name: str, a: Any, b: Any, ta: bool, tb: bool) -> None:
-    rows, columns = (a.shape[-2:][::-1] if ta else a.shape[-2:]), (b.shape[-2:][::-1] if tb else b.shape[-2:])
-    if rows[1] != columns[0]:
-        raise MXNetError(f'Operator {name}: Incompatible matrix dimensions for multiplication: {shape_text(a.shape)} '
-                         f'and {shape_text(b.shape)}')
+def _check_leading(name: str, a: Any, b: Any) -> None:
     if a.shape[:-2] != b.shape[:-2]:
         raise MXNetError(f'Operator {name}: Incompatible matrix dimensions: leading axes of {shape_text(a.shape)} and '
                          f'{shape_text(b.shape)} differ')
 
 
+def _check_product(name: str, a: Any, b: Any, ta: bool, tb: bool) -> None:
+    rows, columns = (a.shape[-2:][::-1] if ta else a.shape[-2:]), (b.shape[-2:][::-1] if tb else b.shape[-2:])
+    if rows[1] != columns[0]:
+        raise MXNetError(f'Operator {name}: Incompatible matrix dimensions for multiplication: {shape_text(a.shape)} '
+                         f'and {shape_text(b.shape)}')
+    _check_leading(name, a, b)
+
+
 def _move_in(xp: Any, x: Any, axis: int) -> Any:
+    if not 0 <= (axis + x.ndim if axis < 0 else axis) < x.ndim - 1:
+        raise MXNetError(f'Invalid row axis ({axis}): the rows of matrices of shape {shape_text(x.shape)} may be any '
+                         f'axis but the last, which holds the columns')
     return x if axis in (-2, x.ndim - 2) else xp.moveaxis(x, axis, -2)
 
 
@@ -318,6 +325,7 @@ def _trmm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = Fa
           alpha: float = 1.0) -> Any:
     """The product of a triangular matrix and another one."""
     _square('_linalg_trmm', A)
+    _check_leading('_linalg_trmm', A, B)
     factor = _turn(_lower(xp, A, lower), transpose)
     return (xp.matmul(B, factor) if rightside else xp.matmul(factor, B)) * A.dtype.type(alpha)
 
@@ -340,6 +348,7 @@ def _trsm(xp: Any, A: Any, B: Any, transpose: bool = False, rightside: bool = Fa
           alpha: float = 1.0) -> Any:
     """The solution of linear systems with a triangular matrix."""
     _square('_linalg_trsm', A)
+    _check_leading('_linalg_trsm', A, B)
     factor = _turn(_lower(xp, A, lower), transpose)
     scaled = B * B.dtype.type(alpha)
     if rightside:

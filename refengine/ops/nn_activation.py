@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import storage
+from ..base import MXNetError, shape_text
 from ..op import Enum, Float, register, registry
-from ._nn import aligned, channel_shape, require_float, require_shape
+from ._nn import aligned, require_float
 from .shapes import completes, merge
 
 _TYPES = {'relu': 'relu', 'sigmoid': 'sigmoid', 'softrelu': '_softrelu', 'softsign': 'softsign', 'tanh': 'tanh'}
@@ -49,21 +51,25 @@ SELU_SCALE = 1.0507009873554804934193349852946
 _SQRT2 = math.sqrt(2.0)
 
 
-def _slopes(gamma: Any, ndim: int) -> Any:
-    """The slopes of a prelu, one for all or one per channel, so that they broadcast."""
-    if gamma.size == 1 or gamma.ndim == ndim:
-        return gamma.reshape((1,) * ndim) if gamma.size == 1 else gamma
-    return gamma.reshape(channel_shape(ndim, 1 if ndim > 1 else 0, gamma.size))
+def _slope_shape(gamma: Sequence[int], data: Sequence[int]) -> tuple[int, ...]:
+    """The shape in which the slopes of a prelu broadcast to the data; MXNetError if they do not.
+
+    Slopes are per channel, per instance or both: their axes belong to the first two of the data, the last one first.
+    """
+    left, shape = list(gamma), [1] * len(data)
+    for axis in reversed(range(min(len(data), 2))):
+        if left and left[-1] in (1, data[axis]):
+            shape[axis] = left.pop()
+    if left:
+        raise MXNetError(f'Error in operator LeakyReLU: Cannot broadcast gamma to data. gamma: {shape_text(gamma)}, '
+                         f'data: {shape_text(data)}')
+    return tuple(shape)
 
 
 def _leaky_infer(arrays: Any, params: dict[str, Any]) -> None:
     require_float('LeakyReLU', arrays[0])
-    if params['act_type'] != 'prelu':
-        return
-    data, gamma = arrays
-    channels = data.shape[1] if data.ndim > 1 else data.shape[0]
-    if gamma.ndim == 1 and gamma.shape[0] != 1:
-        require_shape('LeakyReLU', gamma.shape, (channels,))
+    if params['act_type'] == 'prelu':
+        _slope_shape(arrays[1].shape, arrays[0].shape)
 
 
 @completes('LeakyReLU')
@@ -88,8 +94,7 @@ def _leaky_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str
         return (og * (0.5 * (1 + F.erf(data / _SQRT2)) + data * density),)
     if kind == 'prelu':
         gamma = inputs[1]
-        shape = _slopes(gamma, data.ndim).shape
-        slopes = F.reshape(gamma, shape=shape)
+        slopes = F.reshape(gamma, shape=_slope_shape(gamma.shape, data.shape))
         zero = F.zeros_like(data)
         of_data = F.where(positive, og, F.broadcast_mul(og, slopes))
         of_gamma = F._sum_like(F.where(positive, zero, og * data), slopes)
@@ -126,7 +131,8 @@ def _leaky_relu(xp: Any, data: Any, gamma: Any = None, act_type: str = 'leaky', 
     if act_type == 'gelu':
         return (0.5 * data * (1 + registry['erf'].forward(xp, data / _SQRT2))).astype(data.dtype, copy=False)
     if act_type == 'prelu':
-        return xp.where(data > 0, data, data * _slopes(gamma, data.ndim)).astype(data.dtype, copy=False)
+        slopes = gamma.reshape(_slope_shape(gamma.shape, data.shape))
+        return xp.where(data > 0, data, data * slopes).astype(data.dtype, copy=False)
     if is_train:
         drawn = xp.asarray(rng.uniform(lower_bound, upper_bound, data.shape))
     else:
@@ -137,7 +143,7 @@ def _leaky_relu(xp: Any, data: Any, gamma: Any = None, act_type: str = 'leaky', 
 
 def _hard_sigmoid_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any]:
     y = outputs[0]
-    return (ograds[0] * ((y > 0) * (y < 1)) * params['alpha'],)
+    return (F.where((y > 0) * (y < 1), ograds[0] * params['alpha'], F.zeros_like(y)),)
 
 
 @register('hard_sigmoid', params={'alpha': Float(0.2, 'slope'), 'beta': Float(0.5, 'value at 0')},

@@ -6,20 +6,27 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base import MXNetError, shape_text
+import numpy as np
+
+from ..base import MXNetError, dtype_text, shape_text
 from ..op import Bool, Field, Float, Floats, Int, Operator, Shape, add
 from . import update_rules as rules
-from .optimizer_update import MOMENTS, MOMENTUM, SCALE, adamw_step, bound, half_step
+from .optimizer_update import MOMENTS, MOMENTUM, SCALE, adamw_step, bound, check_scale, corrections, half_step
 
 WEIGHTS = {'num_weights': Int(1, 'number of weights')}
 RATES = {'lrs': Floats(doc='learning rates'), 'wds': Floats(doc='weight decays')}
 
 
-def _pieces(name: str, arrays: Sequence[Any], count: int, size: int, extra: int = 0) -> list[Sequence[Any]]:
-    """The arrays of each weight; MXNetError when there are more or fewer."""
+def _pieces(name: str, arrays: Sequence[Any], count: int, size: int, extra: int = 0,
+            wide_from: int | None = None) -> list[Sequence[Any]]:
+    """The arrays of each weight; MXNetError when there are more or fewer, or where shapes or dtypes do not fit.
+
+    With ``wide_from`` the arrays of a weight from that position on are float32, as are the extra ones; those before
+    have the dtype of the first weight.
+    """
     if len(arrays) != count * size + extra:
         raise MXNetError(f'Operator {name} with num_weights={count} expects {count * size + extra} arrays, '
                          f'got {len(arrays)}')
@@ -29,7 +36,19 @@ def _pieces(name: str, arrays: Sequence[Any], count: int, size: int, extra: int 
             if array.shape != piece[0].shape:
                 raise MXNetError(f'Operator {name}: Shape inconsistent, Provided = {shape_text(array.shape)}, inferred '
                                  f'shape={shape_text(piece[0].shape)}')
+    if wide_from is not None:
+        narrow, wide = arrays[0].dtype, np.dtype('float32')
+        wanted = ([narrow] * wide_from + [wide] * (size - wide_from)) * count + [wide] * extra
+        for position, (array, dtype) in enumerate(zip(arrays, wanted)):
+            if array.dtype != dtype:
+                raise MXNetError(f'Operator {name}: Incompatible attr in node {name} at {position}-th input: expected '
+                                 f'{dtype_text(dtype)}, got {dtype_text(array.dtype)}')
     return pieces
+
+
+def _weights(count: str, size: int) -> Callable[[dict[str, Any]], Sequence[int]]:
+    """Where the weights stand, by the name of the parameter that counts them."""
+    return lambda params: range(0, params[count] * size, size)
 
 
 def _check_rates(name: str, count: int, *lists: Sequence[float]) -> None:
@@ -51,8 +70,9 @@ def _sgd(name: str, momentum: bool, half: bool, preloaded: bool) -> None:
 
     def forward(xp: Any, *arrays: Any, **p: Any) -> Any:
         count = p['num_weights']
-        pieces = _pieces(name, arrays, count, size, 2 if preloaded else 0)
-        lrs, wds = ([float(x) for x in a] for a in arrays[-2:]) if preloaded else _rates(p, name)
+        pieces = _pieces(name, arrays, count, size, 2 if preloaded else 0, 2 if half else size)
+        lrs, wds = ([float(x) for x in a.reshape(-1)] for a in arrays[-2:]) if preloaded else _rates(p, name)
+        _check_rates(name, count, lrs, wds)
         results = []
         for (weight, grad, *states), lr, wd in zip(pieces, lrs, wds):
             scalars = (lr, wd, p['rescale_grad'], bound(p['clip_gradient']))
@@ -71,7 +91,7 @@ def _sgd(name: str, momentum: bool, half: bool, preloaded: bool) -> None:
     params.update({**(MOMENTUM if momentum else {}), **SCALE, **WEIGHTS})
     kind = 'gradient descent with momentum' if momentum else 'gradient descent'
     add(Operator(name, forward, inputs=('data',), variadic=True, params=params, mixed=True,
-                 num_outputs=lambda p: p['num_weights'],
+                 num_outputs=lambda p: p['num_weights'], like=_weights('num_weights', size),
                  doc=f'Many weights by {kind}: arrays weight, grad{", mom" if momentum else ""}'
                      f'{", weight32" if half else ""} of each{"; then lrs and wds as arrays" if preloaded else ""}.',
                  rules=('OPT-COMMON-016',)))
@@ -95,14 +115,13 @@ def _lamb(name: str, half: bool) -> None:
     size = 5 if half else 4
 
     def forward(xp: Any, *arrays: Any, **p: Any) -> Any:
-        pieces = _pieces(name, arrays, p['num_tensors'], size)
+        pieces = _pieces(name, arrays, p['num_tensors'], size, wide_from=2 if half else size)
         _check_rates(name, p['num_tensors'], p['learning_rates'], p['wds'], p['step_count'])
         results = []
         for (weight, grad, mean, var, *master), lr, wd, t in zip(pieces, p['learning_rates'], p['wds'],
                                                                  p['step_count']):
-            of = (1.0 / (1.0 - p['beta1'] ** t), 1.0 / (1.0 - p['beta2'] ** t)) if p['bias_correction'] else (1.0, 1.0)
-            scalars = (lr, wd, p['rescale_grad'], bound(p['clip_gradient']), p['beta1'], p['beta2'], p['epsilon'], *of,
-                       p['lower_bound'] if p['lower_bound'] >= 0 else None,
+            scalars = (lr, wd, p['rescale_grad'], bound(p['clip_gradient']), p['beta1'], p['beta2'], p['epsilon'],
+                       *corrections(p, t), p['lower_bound'] if p['lower_bound'] >= 0 else None,
                        p['upper_bound'] if p['upper_bound'] >= 0 else None)
             if half:
                 results.append(half_step(xp, rules.lamb, weight, grad, (mean, var), master[0], scalars,
@@ -114,7 +133,7 @@ def _lamb(name: str, half: bool) -> None:
         return tuple(results)
 
     add(Operator(name, forward, inputs=('data',), variadic=True, params=LAMB, mixed=True,
-                 num_outputs=lambda p: p['num_tensors'],
+                 num_outputs=lambda p: p['num_tensors'], like=_weights('num_tensors', size),
                  doc=f'Many weights by LAMB: arrays weight, grad, mean, var{", weight32" if half else ""} of each.',
                  rules=('OPT-LAMB-001',)))
 
@@ -130,7 +149,8 @@ def _adamw(name: str, half: bool) -> None:
     size = 5 if half else 4
 
     def forward(xp: Any, *arrays: Any, **p: Any) -> Any:
-        pieces = _pieces(name, arrays, p['num_weights'], size, 1)
+        pieces = _pieces(name, arrays, p['num_weights'], size, 1, 2 if half else size)
+        check_scale(name, arrays[-1])
         scale = float(arrays[-1].reshape(-1)[0])
         lrs, wds = _rates(p, name)
         _check_rates(name, p['num_weights'], p['etas'])
@@ -143,7 +163,7 @@ def _adamw(name: str, half: bool) -> None:
         return tuple(results)
 
     add(Operator(name, forward, inputs=('data',), variadic=True, params=ADAMW, mixed=True,
-                 num_outputs=lambda p: p['num_weights'],
+                 num_outputs=lambda p: p['num_weights'], like=_weights('num_weights', size),
                  doc=f'Many weights by AdamW: arrays weight, grad, mean, var{", weight32" if half else ""} of each, '
                      f'then the factor of the gradients.'))
 

@@ -56,7 +56,7 @@ def check_master(name: str, arrays: Sequence[Any], wide_from: int) -> None:
     weight = arrays[0]
     for position, array in enumerate(arrays):
         dtype = np.dtype('float32') if position >= wide_from else weight.dtype
-        if array.shape != weight.shape or array.dtype != dtype:
+        if array.shape != weight.shape or array.dtype != dtype:     # before anything is written
             raise MXNetError(f'Error in operator {name}: Incompatible attr in node {name} at {position}-th input: '
                              f'expected {dtype_text(dtype)} {shape_text(weight.shape)}, got '
                              f'{dtype_text(array.dtype)} {shape_text(array.shape)}')
@@ -108,7 +108,8 @@ _define('adam_update', ('mean', 'var'), {**LR, **MOMENTS, 'epsilon': Float(1e-8,
         lambda p: (*common(p), p['beta1'], p['beta2'], p['epsilon'], True),
         'Adam without bias correction, which belongs into ``lr``.')
 _define('ftml_update', ('d', 'v', 'z'),
-        {**LR, 'beta1': Float(0.6, 'decay of the sum of gradients'), 'beta2': Float(0.999, 'decay of their square'),
+        {**LR, 'beta1': Float(0.6, 'decay of the sum of gradients', low=0.0, high=1.0),
+         'beta2': Float(0.999, 'decay of their square', low=0.0, high=1.0),
          'epsilon': Float(1e-8, 'added to the root'), 't': Int(doc='number of this update, from 1'), **WD,
          'rescale_grad': SCALE['rescale_grad'], 'clip_grad': SCALE['clip_gradient']}, rules.ftml,
         lambda p: (p['lr'], p['wd'], p['rescale_grad'], bound(p['clip_grad']), p['beta1'], p['beta2'], p['epsilon'],
@@ -164,17 +165,18 @@ LAMB_2 = {**LR, 'lower_bound': Float(-1.0, 'least norm of the weight; none if ne
           'upper_bound': Float(-1.0, 'largest norm of the weight; none if negative')}
 
 
-def _corrections(p: dict[str, Any], t: int) -> tuple[float, float]:
+def corrections(p: dict[str, Any], t: int) -> tuple[float, float]:
+    """Factors that undo the start at zero of the running means; infinite before the first update."""
     if not p['bias_correction']:
         return 1.0, 1.0
-    return 1.0 / (1.0 - p['beta1'] ** t), 1.0 / (1.0 - p['beta2'] ** t)
+    return rules.inverse(1.0 - p['beta1'] ** t), rules.inverse(1.0 - p['beta2'] ** t)
 
 
 def lamb_update_phase1(xp: Any, weight: Any, grad: Any, mean: Any, var: Any, **p: Any) -> Any:
     """The direction of a LAMB step, before it is scaled to the weight."""
     return rules.lamb_direction(xp, weight, grad, (mean, var), [xp.empty_like(weight), xp.empty_like(weight)], p['wd'],
                                 p['rescale_grad'], bound(p['clip_gradient']), p['beta1'], p['beta2'], p['epsilon'],
-                                *_corrections(p, p['t']))
+                                *corrections(p, p['t']))
 
 
 def check_step(name: str) -> Callable[..., None]:
@@ -218,11 +220,11 @@ def mp_lamb_update_phase2(xp: Any, weight: Any, g: Any, r1: Any, r2: Any, weight
 
 
 add(Operator('lamb_update_phase1', lamb_update_phase1, inputs=('weight', 'grad', 'mean', 'var'), params=LAMB_1,
-             same_shape=True, mutates=(2, 3), rules=('OPT-LAMB-001', 'OPT-LAMB-002')))
+             same_shape=True, mutates=(2, 3), like=lambda p: (0,), rules=('OPT-LAMB-001', 'OPT-LAMB-002')))
 add(Operator('lamb_update_phase2', lamb_update_phase2, inputs=('weight', 'g', 'r1', 'r2'), params=LAMB_2, mixed=True,
              infer=check_step('lamb_update_phase2'), rules=('OPT-LAMB-003', 'OPT-LAMB-004', 'OPT-LAMB-006')))
 add(Operator('mp_lamb_update_phase1', mp_lamb_update_phase1, inputs=('weight', 'grad', 'mean', 'var', 'weight32'),
-             params=LAMB_1, mixed=True, mutates=(2, 3),
+             params=LAMB_1, mixed=True, mutates=(2, 3), like=lambda p: (4,),
              infer=lambda arrays, p: check_master('mp_lamb_update_phase1', arrays, 2)))
 add(Operator('mp_lamb_update_phase2', mp_lamb_update_phase2, inputs=('weight', 'g', 'r1', 'r2', 'weight32'),
              params=LAMB_2, mixed=True, mutates=(4,), infer=check_step('mp_lamb_update_phase2')))
@@ -242,6 +244,22 @@ def adamw_step(xp: Any, w: Any, grad: Any, states: Sequence[Any], scale: float, 
                 epsilon)
     if not lr:
         xp.multiply(w, 1.0 - eta * wd, w)
+
+
+def check_adamw(name: str, wide_from: int) -> Callable[..., None]:
+    """As :func:`check_master` for all arrays but the last, which is the factor of the gradients in float32."""
+    def infer(arrays: Sequence[Any], params: dict[str, Any]) -> None:
+        check_master(name, arrays[:-1], wide_from)
+        check_scale(name, arrays[-1])
+
+    return infer
+
+
+def check_scale(name: str, scale: Any) -> None:
+    """The array with the factor of the gradients: float32, its first element counts."""
+    if scale.dtype != np.float32 or not scale.size:
+        raise MXNetError(f'Operator {name}: rescale_grad must be a float32 array of one element; Type inconsistent, '
+                         f'Provided = {dtype_text(scale.dtype)} {shape_text(scale.shape)}, inferred type = float32')
 
 
 def adamw_update(xp: Any, weight: Any, grad: Any, mean: Any, var: Any, rescale_grad: Any, lr: float, beta1: float,
@@ -265,7 +283,8 @@ def mp_adamw_update(xp: Any, weight: Any, grad: Any, mean: Any, var: Any, weight
 
 
 add(Operator('_adamw_update', adamw_update, aliases=('_contrib_adamw_update',),
-             inputs=('weight', 'grad', 'mean', 'var', 'rescale_grad'), params=ADAMW, mixed=True, mutates=(2, 3)))
+             inputs=('weight', 'grad', 'mean', 'var', 'rescale_grad'), params=ADAMW, mixed=True, mutates=(2, 3),
+             infer=check_adamw('_adamw_update', 4)))
 add(Operator('_mp_adamw_update', mp_adamw_update, aliases=('_contrib_mp_adamw_update',),
              inputs=('weight', 'grad', 'mean', 'var', 'weight32', 'rescale_grad'), params=ADAMW, mixed=True,
-             mutates=(2, 3, 4)))
+             mutates=(2, 3, 4), infer=check_adamw('_mp_adamw_update', 2)))

@@ -148,5 +148,8 @@ def _broadcast_like(xp: Any, lhs: Any, rhs: Any, lhs_axes: Any = None, rhs_axes:
     for a, b in zip(lhs_axes, rhs_axes):
         a = normal_axis(a, lhs.ndim, f'Operator broadcast_like: axis {a} is out of range for {lhs.ndim} dimensions')
         b = normal_axis(b, rhs.ndim, f'Operator broadcast_like: axis {b} is out of range for {rhs.ndim} dimensions')
+        if lhs.shape[a] != 1:
+            raise MXNetError(f'Operator broadcast_like: Input axis {a} of length {lhs.shape[a]} cannot be broadcasted '
+                             f'to {rhs.shape[b]}: axes that are named in lhs_axes have length 1')
         shape[a] = rhs.shape[b]
     return _to('broadcast_like', xp, lhs, tuple(shape))

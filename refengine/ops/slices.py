@@ -99,7 +99,12 @@ def _slice_axis(xp: Any, data: Any, axis: int = 0, begin: int = 0, end: Any = No
 
 def _slice_like_bounds(data: Any, like: Any, axes: Any) -> tuple[int, ...]:
     if axes:
-        chosen = [a % data.ndim for a in axes]
+        fewest = min(data.ndim, like.ndim)
+        chosen = [normal_axis(a, data.ndim, f'Operator slice_like: Slice axis: {a} too small for {data.ndim} dimensions'
+                              if a < 0 else f'Operator slice_like: Slice axis: {a} exceeds first input: {data.ndim}')
+                  for a in axes]
+        for a in chosen:
+            normal_axis(a, fewest, f'Operator slice_like: Slice axis: {a} exceeds second input: {like.ndim}')
     else:
         if data.ndim != like.ndim:
             raise MXNetError(f'Operator slice_like: number of dimensions differs: {shape_text(data.shape)} and '

@@ -38,6 +38,11 @@ def rest(decay, dtype):
     return 1.0 - decay if dtype == np.float64 else float(np.float32(1) - np.float32(decay))
 
 
+def inverse(value):
+    """``1 / value``; infinite for zero, as in the arithmetic of arrays."""
+    return 1.0 / value if value else math.copysign(math.inf, value)
+
+
 def running_mean(xp, mean, value, decay, out):
     """``mean = decay * mean + (1 - decay) * value``."""
     xp.multiply(mean, decay, mean)
@@ -226,10 +231,10 @@ def ftrl(xp, w, g, states, scratch, lr, wd, rescale, clip, lamda1, beta):
     xp.add(n, other, n)
     xp.sqrt(n, other)
     xp.subtract(other, out, out)
-    inverse = 1.0 / lr if lr else math.inf
-    xp.multiply(xp.multiply(out, w, out), inverse, out)
+    per_rate = inverse(lr)
+    xp.multiply(xp.multiply(out, w, out), per_rate, out)
     xp.subtract(z, out, z)
-    xp.add(xp.multiply(xp.add(other, beta, other), inverse, other), wd, other)
+    xp.add(xp.multiply(xp.add(other, beta, other), per_rate, other), wd, other)
     xp.maximum(xp.subtract(xp.absolute(z, out), lamda1, out), 0.0, out=out)
     xp.multiply(xp.sign(z, w), out, w)
     xp.negative(xp.divide(w, other, w), w)
@@ -243,8 +248,8 @@ def ftml(xp, w, g, states, scratch, lr, wd, rescale, clip, beta1, beta2, epsilon
     running_square(xp, v, g, beta2, other)
     xp.multiply(z, beta1, z)
     xp.add(z, xp.multiply(g, rest(beta1, w.dtype), other), z)
-    xp.sqrt(xp.multiply(v, 1.0 / (1.0 - beta2 ** t), other), other)
-    xp.multiply(xp.add(other, epsilon, other), (1.0 - beta1 ** t) / lr, other)
+    xp.sqrt(xp.multiply(v, inverse(1.0 - beta2 ** t), other), other)
+    xp.multiply(xp.add(other, epsilon, other), (1.0 - beta1 ** t) * inverse(lr), other)
     xp.subtract(other, xp.multiply(d, beta1, out), out)
     xp.subtract(z, xp.multiply(out, w, out), z)
     d[...] = other

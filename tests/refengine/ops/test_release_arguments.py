@@ -1,0 +1,181 @@
+"""What the operators take and refuse, as the release was seen to do; what is refused changes nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from refengine import MXNetError, autograd, nd
+from tests.refengine.ops.test_release_corners import told
+
+HALF, WIDE = 'float16', 'float32'
+
+
+def row(dtype=WIDE, size=3):
+    return nd.array([[0.5, -1.25, 2.0][:size]], dtype=dtype)
+
+
+def one(dtype=WIDE):
+    return nd.array([1.0], dtype=dtype)
+
+
+# ---- updates of weights ---------------------------------------------------------------------------------------------
+
+RATES = {'lr': 1.0, 'eta': 1.0}
+MANY = {'lrs': (1.0,), 'wds': (1.0,), 'num_weights': 1}
+REFUSED = {
+    'a mean of another shape': lambda: ('contrib.adamw_update', [row(), row(), row(size=2), row(), one()], RATES),
+    'a gradient of another shape': lambda: ('contrib.adamw_update', [row(), row(size=2), row(), row(), one()], RATES),
+    'a mean of another dtype': lambda: ('contrib.adamw_update', [row(), row(), row('float64'), row(), one()], RATES),
+    'a scale of another dtype': lambda: ('contrib.adamw_update', [row(), row(), row(), row(), one('float64')], RATES),
+    'a copy of another shape': lambda: (
+        'contrib.mp_adamw_update', [row(), row(), row(), row(), row(size=2), one()], RATES),
+    'a copy of float16': lambda: (
+        'contrib.mp_adamw_update', [row(HALF), row(HALF), row(), row(), row(HALF), one()], RATES),
+    'a gradient of float32': lambda: (
+        'contrib.mp_adamw_update', [row(HALF), row(), row(), row(), row(), one()], RATES),
+    'a gradient of float64': lambda: ('multi_sgd_update', [row(), row('float64')], MANY),
+    'a momentum of float64': lambda: ('multi_sgd_mom_update', [row(), row(), row('float64')], MANY),
+    'a copy of float16 among many': lambda: ('multi_mp_sgd_update', [row(HALF), row(HALF), row(HALF)], MANY),
+    'weights of two dtypes': lambda: (
+        'multi_sgd_update', [row(), row(), row('float64'), row('float64')],
+        {'lrs': (1.0, 1.0), 'wds': (0.0, 0.0), 'num_weights': 2}),
+    'rates of float64': lambda: (
+        'preloaded_multi_sgd_update', [row(), row(), one('float64'), one()], {'num_weights': 1}),
+    'too many rates': lambda: (
+        'preloaded_multi_sgd_update', [row(), row(), nd.ones((2,)), one()], {'num_weights': 1}),
+    'an output of another shape': lambda: (
+        'lamb_update_phase1', [row(), row(), row(), row()], {'t': 1, 'wd': 0.0, 'out': nd.ones((3, 1))}),
+    'a momentum and an output of another shape': lambda: (
+        'multi_sgd_mom_update', [row(), row(), row()], {**MANY, 'out': nd.ones((3,))}),
+    'two outputs for one weight': lambda: (
+        'multi_sgd_mom_update', [row(), row(), row()], {**MANY, 'out': [row(), row()]}),
+    'a decay above one': lambda: (
+        'ftml_update', [row(), row(), row(), row(), row()], {'lr': 1.0, 't': 1, 'beta1': 1.5}),
+    'a decay below zero': lambda: (
+        'ftml_update', [row(), row(), row(), row(), row()], {'lr': 1.0, 't': 1, 'beta2': -0.5}),
+}
+
+
+@pytest.mark.parametrize('reason', REFUSED)
+def test_an_update_that_is_refused_changes_nothing(reason):
+    name, arrays, params = REFUSED[reason]()
+    function = nd
+    for part in name.split('.'):
+        function = getattr(function, part)
+    before = [told(array) for array in arrays]
+    with pytest.raises(MXNetError, match='expected|inconsistent|expects|exceed bound'):
+        function(*arrays, **params)
+    assert [told(array) for array in arrays] == before
+
+
+def test_corrections_of_no_update_at_all_are_infinite():
+    """The numbers are those of MXNet 1.9.1; a division of Python's would raise."""
+    made = nd.lamb_update_phase1(row(), row(), row(), row(), t=1, wd=1.0, beta1=1.0)
+    assert told(made)[2][0][0] == math.inf
+    assert math.isnan(told(made)[2][0][1])
+    for rates in ({'beta2': 1.0, 't': 1}, {'t': 0}):
+        made = nd.ftml_update(row(), row(), row(), row(), row(), lr=1.0, **rates)
+        assert np.isnan(made.asnumpy()).all(), rates
+    assert np.isnan(nd.ftml_update(row(), row(), row(), row(), row(), lr=0.0, t=1).asnumpy()).all()
+
+
+# ---- parameters -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('call', [
+    lambda: nd.image.normalize(nd.ones((3, 1, 1)), mean=True, std=(1.0,)),
+    lambda: nd.image.normalize(nd.ones((3, 1, 1)), mean={}, std=(1.0,)),
+    lambda: nd.contrib.MultiBoxPrior(nd.ones((1, 1, 1, 1)), sizes={}),
+    lambda: nd.slice(nd.ones((2,)), begin=(0,), end=(1,), step={}),
+    lambda: nd.slice(nd.ones((2,)), begin={}, end=(1,)),
+    lambda: nd.slice(nd.ones((2,)), begin=True, end=(1,)),
+    lambda: nd.contrib.gradientmultiplier(nd.ones((2,)), scalar=True),
+    lambda: nd.ones(True), lambda: nd.zeros(True), lambda: nd.random.uniform(shape=True),
+    lambda: nd.random.normal(shape=1.5), lambda: nd.random.uniform(shape='x')])
+def test_what_is_neither_a_number_nor_a_list_of_them(call):
+    with pytest.raises(MXNetError, match='Invalid Parameter format for'):
+        call()
+
+
+def test_none_and_text_in_the_place_of_a_number():
+    assert told(nd.slice(nd.array([1.0, 2.0]), begin=(0,), end=(1,), step=None)) == ('float32', (1,), [1.0])
+    assert told(nd.slice(nd.array([1.0, 2.0]), begin=(0,), end=(1,), step='None')) == ('float32', (1,), [1.0])
+    assert nd.random.uniform(shape='2').shape == (2,)
+    assert told(nd.topk(row(), k=1, dtype=None)) == ('float32', (1, 1), [[2.0]])
+    assert told(nd.one_hot(one(), 2, dtype=None)) == ('float32', (1, 2), [[0.0, 1.0]])
+    assert nd.random.multinomial(nd.array([0.0, 1.0]), dtype=None).dtype == np.int32
+
+
+# ---- axes and shapes ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('axis', [-4, -1, 2, 3])
+def test_the_rows_of_matrices_are_on_any_axis_but_the_last(axis):
+    x = nd.ones((2, 2, 2))
+    for call in (lambda: nd.linalg.gemm2(x, x, axis=axis), lambda: nd.linalg.gemm(x, x, x, axis=axis)):
+        with pytest.raises(MXNetError, match=rf'Invalid row axis \({axis}\)'):
+            call()
+    assert nd.linalg.gemm2(x, x, axis=-3).shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize('name', ['trmm', 'trsm'])
+def test_the_leading_axes_of_matrices_do_not_broadcast(name):
+    function = getattr(nd.linalg, name)
+    for one_shape, other in (((1, 3, 3), (3, 2)), ((2, 3, 3), (1, 3, 2))):
+        with pytest.raises(MXNetError, match='leading axes'):
+            function(nd.ones(one_shape), nd.ones(other))
+
+
+def test_axes_of_a_slice_like_another():
+    a, b = nd.ones((1, 2)), nd.ones((1, 1))
+    assert nd.slice_like(a, b, axes=(-1,)).shape == (1, 1)
+    for axis in (-3, 2):
+        with pytest.raises(MXNetError, match=f'Slice axis: {axis} '):
+            nd.slice_like(a, b, axes=(axis,))
+    with pytest.raises(MXNetError, match='exceeds second input: 1'):
+        nd.slice_like(a, nd.ones((1,)), axes=(1,))
+
+
+def test_named_axes_that_are_broadcast_have_length_one():
+    assert nd.broadcast_like(nd.ones((2, 1)), nd.ones((5, 4)), lhs_axes=(1,), rhs_axes=(1,)).shape == (2, 4)
+    with pytest.raises(MXNetError, match='Input axis 1 of length 4 cannot be broadcasted to 4'):
+        nd.broadcast_like(nd.ones((2, 4)), nd.ones((5, 4)), lhs_axes=(1,), rhs_axes=(1,))
+
+
+@pytest.mark.parametrize('out', [1, 3])
+def test_outputs_are_counted_before_anything_is_written(out):
+    x = nd.ones((2, 2))
+    outs = [nd.zeros((2, 1)) for _ in range(out)]
+    with pytest.raises(MXNetError, match=f'expects 2 outputs, but out has {out} arrays'):
+        nd.split(x, num_outputs=2, out=outs)
+    assert all(not array.asnumpy().any() for array in outs)
+
+
+# ---- gradients ------------------------------------------------------------------------------------------------------
+
+def test_an_infinite_slope_counts_only_between_the_bounds():
+    x = row()
+    x.attach_grad()
+    with autograd.record():
+        y = nd.hard_sigmoid(x, alpha=math.inf)
+    y.backward()
+    assert told(x.grad) == ('float32', (1, 3), [[0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize('name', ['softmax', 'softmin', 'log_softmax'])
+def test_the_gradient_of_a_softmax_in_float16_keeps_the_digits_of_its_input(name):
+    """The rule in float64, on the output as it was rounded."""
+    values, heads = np.array([-0.4833, -1.6167, 1.6167]), np.array([0.5, 0.75, 1.0])
+    x = nd.array(values)
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(nd, name)(x, dtype='float16')
+    y.backward(nd.array(heads, dtype='float16'))
+    rounded = y.asnumpy().astype('float64')
+    if name == 'log_softmax':
+        expected = heads - np.exp(rounded) * heads.sum()
+    else:
+        expected = rounded * (heads - (heads * rounded).sum()) * (-1 if name == 'softmin' else 1)
+    np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    assert x.grad.dtype == np.float32
