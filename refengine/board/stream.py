@@ -1,16 +1,26 @@
-"""The events of a trace, taken from its text piece by piece: neither the text nor the events are held as a whole."""
+"""The events of a trace, taken from its text piece by piece: neither the text nor the events are held as a whole.
+
+A file may hold more than one document: Apache MXNet 1.9.1 writes what is dumped later behind the end of what is there,
+as the rest of a list whose beginning is the first document.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 LONGEST_VALUE = 1 << 20
 """Characters of one event, or of another value of the document; what is longer cannot be read."""
 
+MOST_OTHERS = 100
+"""Documents that are no traces, after which no trace is expected any more."""
+
 _SPACE = ' \t\n\r'
+_HEAD = re.compile(r'\{\s{0,80}"traceEvents"')
+_LONGEST_HEAD = 100
 _DECODE = json.JSONDecoder().raw_decode
 
 
@@ -24,9 +34,10 @@ class Malformed(Exception):
 
 
 class EventStream:
-    """Feed it bytes, and it hands over each element of the list ``traceEvents``.
+    """Feed it bytes, and it hands over each element of the list ``traceEvents`` of every document.
 
-    ``state`` is 'start', 'fields', 'events', 'end', or 'other' for a document that is no trace.
+    ``state`` is 'start', 'fields', 'events', 'end', 'other' for a document that is no trace, or 'lost' while it looks
+    for the next document. ``documents`` is the number of the present one, ``open_ended`` are those without an end.
     """
 
     def __init__(self, take: Callable[[Any], None]) -> None:
@@ -36,21 +47,34 @@ class EventStream:
         self._retry = 0             # not before there is this much text is an unfinished value tried again
         self.state = 'start'
         self.found = False          # whether there was a list of events
+        self.documents = 0
+        self.ended = 0              # how many of them had an end
+        self.open_ended: list[int] = []
 
     def feed(self, piece: bytes) -> None:
         """Take text in; ``Malformed`` when it cannot be JSON."""
         self._passed += self._at
         self._text = self._text[self._at:] + self._decoder.decode(piece)
         self._at = 0
-        if len(self._text) < self._retry:
-            return
-        self.settle()
+        if len(self._text) >= self._retry:
+            self.go_on()
 
-    def settle(self) -> None:
-        """There is no more text for now: look at all that came."""
+    def go_on(self) -> None:
+        """Look at all that came."""
         self._retry = 0
         while self.state != 'other' and self._step():
             pass
+
+    def settle(self) -> None:
+        """There is no more text for now: what looks like a long value may be a torn one, with a document behind it."""
+        self.go_on()
+        while self.found and self.state in ('fields', 'events'):
+            head = _HEAD.search(self._text, self._at + 1)
+            if head is None:
+                break
+            self._at = head.start()
+            self._leave_open()
+            self.go_on()
 
     def _step(self) -> bool:
         """Go on by one part of the document; False where more text is needed."""
@@ -62,7 +86,9 @@ class EventStream:
         if self.state == 'events':
             return self._event(letter)
         if self.state == 'end':
-            raise self._broken('text after the end')
+            return self._after(letter)
+        if self.state == 'lost':
+            return self._look()
         return self._field(letter)
 
     def _next(self) -> str:
@@ -75,16 +101,48 @@ class EventStream:
 
     def _begin(self, letter: str) -> bool:
         if letter == '{':
-            self._at += 1
-            self.state = 'fields'
+            self._document()
         elif letter == '[':
             self.state = 'other'
         else:
             raise self._broken('expected an object')
         return True
 
+    def _document(self) -> None:
+        self._at += 1
+        self.state = 'fields'
+        self.documents += 1
+        if not self.found and self.documents > MOST_OTHERS:
+            self.state = 'other'
+
+    def _after(self, letter: str) -> bool:
+        """What stands behind a document: another one, or more of its events."""
+        if letter == '{':
+            self._document()
+        elif letter == ',' and self.found:
+            self._at += 1
+            self.state = 'events'
+        else:
+            raise self._broken('text after the end')
+        return True
+
+    def skip(self) -> None:
+        """After ``Malformed``: go on with the next document that there is."""
+        self.state = 'lost'
+
+    def _look(self) -> bool:
+        head = _HEAD.search(self._text, self._at)
+        if head is None:
+            self._at = max(self._at, len(self._text) - _LONGEST_HEAD)
+            return False
+        self._at = head.start()
+        self._document()
+        return True
+
     def _event(self, letter: str) -> bool:
-        if letter == ',':
+        if letter == '{' and _HEAD.match(self._text, self._at):
+            self._leave_open()
+        elif letter == ',':
             self._at += 1
         elif letter == ']':
             self._at += 1
@@ -96,6 +154,12 @@ class EventStream:
             self._take(value)
         return True
 
+    def _leave_open(self) -> None:
+        """Another document begins inside this one: whoever wrote this one did not come to its end."""
+        if len(self.open_ended) < 10:
+            self.open_ended.append(self.documents)
+        self._document()
+
     def _field(self, letter: str) -> bool:
         """A name and its value between the braces of the document, or the end of it."""
         if letter == ',':
@@ -103,7 +167,11 @@ class EventStream:
             return True
         if letter == '}':
             self._at += 1
+            self.ended = self.documents
             self.state = 'end'
+            return True
+        if letter == '{' and self.found and _HEAD.match(self._text, self._at):
+            self._leave_open()
             return True
         if letter != '"':
             raise self._broken('expected a name in quotes')

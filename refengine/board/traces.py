@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .growing import GrowingFile
@@ -18,6 +19,7 @@ MOST_SPANS = 3000
 MOST_LANES = 200
 MOST_COUNTERS = 40
 MOST_OPEN = 20_000
+MOST_FAULTS = 10
 COUNTER_POINTS = 2000
 BUSY_PARTS = 512
 
@@ -132,6 +134,10 @@ class TraceFile(GrowingFile):
         self.start, self.end = math.inf, -math.inf
         self._open: dict[tuple[Any, ...], list[tuple[str, float, str]]] = {}
         self._open_count = self._odd = self._forgotten = 0
+        self._document = 0                      # the one that the latest event was in, and the first of them
+        self._first = 0
+        self._faults: list[str] = []
+        self._fault: Malformed | None = None    # the first one
 
     @property
     def is_trace(self) -> bool:
@@ -139,13 +145,29 @@ class TraceFile(GrowingFile):
         return self._stream.found
 
     def feed(self, piece: bytes) -> bool:
-        """Take text in; a document without events is left alone, a malformed one is forgotten."""
-        try:
-            self._stream.feed(piece)
-        except Malformed as error:
-            self._skip(error)
-            return False
-        return self._stream.state != 'other'
+        """Take text in; a document without events is left alone, a malformed one is left at the fault."""
+        return self._read_on(lambda: self._stream.feed(piece))
+
+    def _read_on(self, read: Callable[[], None]) -> bool:
+        """Take text in, over faults to the documents behind them; False when there is nothing more to learn."""
+        stream = self._stream
+        while True:
+            try:
+                read()
+            except Malformed as error:
+                if not stream.found:
+                    self._skip(error)
+                    return False
+                number = stream.documents
+                if len(self._faults) < MOST_FAULTS:
+                    self._faults.append(f'what follows document {number} is left out, it is not JSON: {error}'
+                                        if stream.state == 'end' else
+                                        f'document {number} is damaged, the rest of it is left out: {error}')
+                self._fault = self._fault or error
+                stream.skip()
+                read = stream.go_on
+            else:
+                return stream.state != 'other'
 
     def _skip(self, error: Malformed) -> None:
         self.forget()
@@ -153,18 +175,23 @@ class TraceFile(GrowingFile):
 
     def settle(self) -> None:
         """Say what is missing."""
-        try:
-            self._stream.settle()
-        except Malformed as error:
-            self._skip(error)
+        stream = self._stream
+        self._read_on(stream.settle)
+        if self._fault is not None and stream.documents == 1 and not stream.ended:
+            self._skip(self._fault)
+            self.given_up = True
+            return
+        if stream is not self._stream:      # it was skipped
             self.given_up = True
             return
         self.problems = []
-        if self._stream.state == 'other':
+        if stream.state == 'other':
             return
-        if self._stream.state == 'start':
+        self.problems += self._faults
+        self.problems += [f'document {number} has no end, another one begins in it' for number in stream.open_ended]
+        if stream.state == 'start':
             self.problems.append('skipped, it is empty')
-        elif self._stream.state != 'end':
+        elif stream.state not in ('end', 'lost'):
             if self.is_trace:
                 self.problems.append('unfinished: the program may still be running; shown as far as it goes')
             else:
@@ -179,6 +206,8 @@ class TraceFile(GrowingFile):
     # ---- events ------------------------------------------------------------------------------------------------
 
     def _event(self, event: Any) -> None:
+        if self._stream.documents != self._document:
+            self._next_document()
         if not isinstance(event, dict):
             self._odd += 1
             return
@@ -200,9 +229,28 @@ class TraceFile(GrowingFile):
             if duration is None or duration < 0:
                 self._odd += 1
             else:
-                self._span(moment, duration, _lane(event), category, name, False)
+                self._span(moment, duration, self._lane(event), category, name, False)
         elif phase == 'C':
             self._count(event.get('args'), moment, category, name)
+
+    def _next_document(self) -> None:
+        """Events of another document: what began in an earlier one does not end in this one."""
+        self._document = self._stream.documents
+        self._first = self._first or self._document
+        self._forgotten += self._open_count
+        self._open_count = 0
+        self._open.clear()
+
+    def _lane(self, event: dict[str, Any]) -> tuple[Any, Any]:
+        """Process and thread of an event; a further document may be of another program, with numbers of its own."""
+        process = _plain(event.get('pid'))
+        return (process if self._document == self._first else f'{process} (document {self._document})',
+                _plain(event.get('tid')))
+
+    def _key(self, event: dict[str, Any], category: str, name: str) -> tuple[Any, ...]:
+        if event['ph'] in 'BE':
+            return self._lane(event)
+        return ('async', *self._lane(event), _plain(event.get('id')), category, name)
 
     def _name(self, event: dict[str, Any]) -> None:
         arguments = event.get('args')
@@ -210,20 +258,20 @@ class TraceFile(GrowingFile):
         if not name or len(self.processes) + len(self.threads) > 10 * MOST_LANES:
             return
         if event.get('name') == 'process_name':
-            self.processes[_lane(event)[0]] = name
+            self.processes[self._lane(event)[0]] = name
         elif event.get('name') == 'thread_name':
-            self.threads[_lane(event)] = name
+            self.threads[self._lane(event)] = name
 
     def _begin(self, event: dict[str, Any], moment: float, category: str, name: str) -> None:
         if self._open_count >= MOST_OPEN:
             self._forgotten += 1
             return
-        self._open.setdefault(_key(event, category, name), []).append((name, moment, category))
+        self._open.setdefault(self._key(event, category, name), []).append((name, moment, category))
         self._open_count += 1
 
     def _finish(self, event: dict[str, Any], moment: float, category: str, name: str) -> None:
         """An end belongs to the latest beginning of its name in its thread; one without a name, to the latest."""
-        key = _key(event, category, name)
+        key = self._key(event, category, name)
         waiting = self._open.get(key)
         if not waiting:
             self._odd += 1
@@ -239,7 +287,7 @@ class TraceFile(GrowingFile):
         self._open_count -= 1
         if not waiting:
             del self._open[key]
-        self._span(start, max(moment - start, 0.0), _lane(event), category, name, event['ph'] == 'e')
+        self._span(start, max(moment - start, 0.0), self._lane(event), category, name, event['ph'] == 'e')
 
     def _span(self, start: float, duration: float, lane: tuple[Any, Any], category: str, name: str,
               asynchronous: bool) -> None:
@@ -288,16 +336,6 @@ class TraceFile(GrowingFile):
     def mirrored(self, category: str, name: str, asynchronous: bool) -> bool:
         """Whether this is the second record of what is there as well as ``B`` and ``E`` or ``X``."""
         return asynchronous and (category, name, False) in self.rows
-
-
-def _key(event: dict[str, Any], category: str, name: str) -> tuple[Any, ...]:
-    if event['ph'] in 'BE':
-        return _lane(event)
-    return ('async', *_lane(event), _plain(event.get('id')), category, name)
-
-
-def _lane(event: dict[str, Any]) -> tuple[Any, Any]:
-    return _plain(event.get('pid')), _plain(event.get('tid'))
 
 
 def _plain(value: Any) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import refengine as mx
-from refengine.board import runs, traces
+from refengine.board import growing, runs, traces
 from refengine.board.runs import Board
 from refengine.board.stream import EventStream, Malformed
 from refengine.board.traces import Busy, TraceFile
+from tests.refengine import releases
 
 from .conftest import pair, put
 
@@ -87,6 +88,93 @@ def test_a_broken_file_is_skipped_as_a_whole(tmp_path: Path) -> None:
     assert [problem['file'] for problem in board.overview()['problems']] == [name for name, _ in told]
     put(tmp_path, 'run/bad.json', {'traceEvents': pair('dot', 0, 1000)})
     assert [row['name'] for row in board.trace('run')['operators']] == ['dot']
+
+
+def listed(*events: Any) -> str:
+    return ',\n\n'.join(json.dumps(event, indent=4) for event in events)
+
+
+def appended(*dumps: list[Any]) -> str:
+    """What 1.9.1 leaves after several dumps: the end of each, and behind it the events of the next."""
+    tail = '\n    ],\n    "displayTimeUnit": "ms"\n}\n'
+    return '{\n    "traceEvents": [' + f'{tail},\n\n'.join(listed(*events) for events in dumps) + tail
+
+
+def document(*events: Any) -> str:
+    return json.dumps({'traceEvents': list(events), 'displayTimeUnit': 'ms'}) + '\n'
+
+
+A, B, C = pair('a', 0, 1000), pair('b', 2000, 2500), pair('c', 3000, 3100)
+ABC = {'a': (1, 1000.0), 'b': (1, 500.0), 'c': (1, 100.0)}
+HALF = document(B[0])[:-28]
+
+
+@pytest.mark.parametrize(('text', 'found', 'problems'), [
+    (appended(A, B, C), 'abc', []),
+    (document(*A) + document(*B) + document(*C), 'abc', []),
+    ('{"made by": "x"}' + document(*A), 'a', []),
+    ('{\n    "traceEvents": [\n,\n\n' + listed(*A) + '\n    ]}', 'a', []),
+    (document(*A) + HALF, 'a', ['unfinished: the program may still be running; shown as far as it goes']),
+    (document(*A) + HALF + document(*C), 'ac', ['document 2 has no end, another one begins in it', '1 spans without']),
+    (document(*A) + HALF + ', {"name": "x\n' + document(*C), 'ac', ['document 2 has no end', '1 spans without an end']),
+    (document(*A) + HALF + ', {"name"' + document(*C), 'ac', ['document 2 is damaged', '1 spans without an end']),
+    (document(*A) + document(*B)[:-28] + 'oops' + document(*C), 'abc', ['document 2 is damaged']),
+    (f'{{"traceEvents": [{listed(*A)}, oops]}}' + document(*B), 'ab', ['document 1 is damaged']),
+    (document(*A) + '{"traceEvents": 3}' + document(*C), 'ac', ['document 2 is damaged']),
+    (document(*A) + 'oops' + document(*B), 'ab', ['what follows document 1 is left out, it is not JSON']),
+    (document(*A) + '\0' * 300_000 + document(*B), 'ab', ['what follows document 1 is left out, it is not JSON']),
+    (document(*A) + 'oops', 'a', ['what follows document 1 is left out, it is not JSON']),
+    (appended(A, B) + ',\n\n{"name"', 'ab', ['unfinished']),
+    (appended(A, B) + ',\n\n{"name" x}', 'ab', ['document 1 is damaged']),
+])
+@pytest.mark.parametrize('piece', [7, 1 << 18])
+def test_all_documents_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, found: str,
+                                          problems: list[str], piece: int) -> None:
+    if piece < 10 and len(text) > 10_000:
+        text = text.replace('\0' * 300_000, '\0' * 300)
+    monkeypatch.setattr(growing, 'CHUNK', piece)
+    file = read(put(tmp_path, 'trace.json', text))
+    assert file.is_trace
+    assert {name: value for name, value in sums(file).items() if name in found} == {name: ABC[name] for name in found}
+    assert len(file.problems) == len(problems), file.problems
+    assert all(problem.startswith(start) for problem, start in zip(file.problems, problems, strict=True)), file.problems
+
+
+def test_a_document_of_another_program_has_its_own_processes(tmp_path: Path) -> None:
+    names = [{'ph': 'M', 'name': 'process_name', 'pid': 0, 'args': {'name': name}} for name in ('first', 'second')]
+    put(tmp_path, 'run/trace.json', document(names[0], *A) + document(names[1], *B))
+    assert [lane['label'] for lane in Board(tmp_path).timeline('run')['lanes']] == ['first', 'second']
+    put(tmp_path, 'run/trace.json', appended([names[0], *A], B))
+    lanes = Board(tmp_path).timeline('run')['lanes']
+    assert [(lane['label'], len(lane['spans'])) for lane in lanes] == [('first', 2)]
+
+
+def test_many_documents_cost_no_more_than_one(tmp_path: Path) -> None:
+    file = read(put(tmp_path, 'trace.json', (document(*A) + '{"traceEvents": [oops').join([''] * 3000)))
+    assert sums(file)['a'][0] == 2999
+    assert len(file.problems) <= traces.MOST_FAULTS + 2
+    assert len(file.lanes) <= traces.MOST_LANES
+    file = read(put(tmp_path, 'lines.json', '{"a": 1}\n' * 3000))
+    assert not file.is_trace
+    assert file.problems == []
+
+
+@pytest.mark.needs_mxnet
+def test_what_the_release_appends_is_read(tmp_path: Path) -> None:
+    releases.run('mxnet-1.9.1', """
+mx.profiler.set_config(profile_all=True, filename='trace.json')
+for name in ('exp', 'log', 'sin'):
+    mx.profiler.set_state('run')
+    getattr(mx.nd, name)(mx.nd.ones(3)).wait_to_read()
+    mx.profiler.set_state('stop')
+    mx.profiler.dump()
+""", tmp_path)
+    text = (tmp_path / 'trace.json').read_text()
+    with pytest.raises(ValueError, match='Extra data'):
+        json.loads(text)
+    file = read(tmp_path / 'trace.json')
+    assert all((('operator', name, False) in file.rows) for name in ('exp', 'log', 'sin'))
+    assert file.problems == []
 
 
 def test_a_trace_that_is_being_written_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
