@@ -121,12 +121,12 @@ def _grad(rule: Callable[..., Any]) -> Callable[..., Any]:
 ROWS: tuple[tuple[str, tuple[str, ...], Callable[..., Any], Callable[..., Any], str], ...] = (
     ('sum', ('sum_axis',), _sum, lambda F, og, x, y, n: og, 'The sum.'),
     ('mean', (), _mean, lambda F, og, x, y, n: og / n, 'The mean.'),
-    ('prod', (), _prod, lambda F, og, x, y, n: og * y() / x, 'The product.'),
+    ('prod', (), _prod, lambda F, og, x, y, n: og * (y() / x), 'The product.'),
     ('max', ('max_axis',), _extreme('max'), lambda F, og, x, y, n: og * (x == y()),
      'The largest element; NaN when there is one. Every largest element gets the full gradient.'),
     ('min', ('min_axis',), _extreme('min'), lambda F, og, x, y, n: og * (x == y()), 'The smallest element.'),
     ('nansum', (), _nansum, lambda F, og, x, y, n: og * (x == x), 'The sum without NaN.'),
-    ('nanprod', (), _nanprod, lambda F, og, x, y, n: F.where(x == x, og * y() / x, F.zeros_like(x)),
+    ('nanprod', (), _nanprod, lambda F, og, x, y, n: F.where(x == x, og * (y() / x), F.zeros_like(x)),
      'The product without NaN.'),
 )
 

@@ -179,3 +179,13 @@ def test_the_gradient_of_a_softmax_in_float16_keeps_the_digits_of_its_input(name
         expected = rounded * (heads - (heads * rounded).sum()) * (-1 if name == 'softmin' else 1)
     np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5, atol=1e-6)
     assert x.grad.dtype == np.float32
+
+
+def test_the_gradient_of_a_product_of_small_numbers():
+    """1.617 * -1.617 / 2 is -1.307; multiplied first, the smallest numbers of float16 lose it."""
+    x = nd.array([1.617, 1.192e-7, -1.617], dtype='float16')
+    x.attach_grad()
+    with autograd.record():
+        y = nd.prod(x)
+    y.backward(nd.array([0.5], dtype='float16'))
+    assert x.grad.asnumpy().tolist()[1] == -1.25
