@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,21 @@ def require_uniform(op: str, arrays: Sequence[Any], names: Sequence[str]) -> Non
         if array.dtype != expected:
             raise MXNetError(f"Error in operator {op}: This layer requires uniform type. Expected "
                              f"'{dtype_text(expected)}' v.s. given '{dtype_text(array.dtype)}' at '{name}'")
+
+
+def require_windows(op: str, params: Mapping[str, Any]) -> None:
+    """MXNetError unless kernel, stride, dilation and padding have as many axes as the kernel, and sizes that exist."""
+    kernel = params['kernel']
+    if not 1 <= len(kernel) <= 3:
+        raise MXNetError(f'Error in operator {op}: kernel must have 1, 2 or 3 dimensions, got {shape_text(kernel)}')
+    for name, text in (('stride', 'Stride'), ('dilate', 'Dilate'), ('pad', 'Padding')):
+        if params[name] and len(params[name]) != len(kernel):
+            raise MXNetError(f'Error in operator {op}: {text} must have the same number of dimensions with '
+                             f'kernel_size, but kernel_size is set to {shape_text(kernel)} while {text.lower()} is '
+                             f'{shape_text(params[name])}')
+    for name, low in (('kernel', 1), ('stride', 1), ('dilate', 1), ('pad', 0)):
+        if any(n < low for n in params[name]):
+            raise MXNetError(f'Error in operator {op}: incorrect {name} size: {shape_text(params[name])}')
 
 
 def wide(*arrays: Any) -> tuple[Any, ...]:

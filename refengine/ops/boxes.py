@@ -106,7 +106,8 @@ def suppress(xp: Any, boxes: Any, threshold: float, kinds: Any = None) -> list[i
 
 @register('_contrib_box_nms', '_contrib_box_non_maximum_suppression', infer=_check_nms, num_outputs=2, visible=1,
           params={'overlap_thresh': Float(0.5, 'a box that overlaps a better one more than this goes'),
-                  'valid_thresh': Float(0.0, 'least score'), 'topk': Int(-1, 'how many best boxes count; -1: all'),
+                  'valid_thresh': Float(0.0, 'least score'),
+                  'topk': Int(-1, 'how many best boxes count; -1: all, 0: nothing is done'),
                   'coord_start': Int(2, 'where the coordinates begin'), 'score_index': Int(1, 'where the score is'),
                   'id_index': Int(-1, 'where the class is; -1: there is none'),
                   'background_id': Int(-1, 'the class that goes'),
@@ -124,6 +125,8 @@ def _box_nms(xp: Any, data: Any, overlap_thresh: float = 0.5, valid_thresh: floa
     row goes back there.
     """
     shape = data.shape
+    if topk == 0:           # no box counts: there is nothing to suppress
+        return data.copy(), xp.broadcast_to(xp.arange(shape[-2])[:, None], (*shape[:-1], 1)).astype(data.dtype)
     batch = data.reshape((-1,) + shape[-2:])
     out = xp.full(batch.shape, -1, data.dtype)
     origin = xp.full(batch.shape[:2], -1, data.dtype)

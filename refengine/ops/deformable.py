@@ -8,7 +8,7 @@ from typing import Any
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
 from ._conv import Geometry
-from ._nn import require_float, require_shape
+from ._nn import require_float, require_shape, require_windows
 from ._raw import raw
 from .points import interpolate, interpolate_grad
 from .shapes import completes, merge
@@ -33,6 +33,7 @@ def _infer(op: str, masked: bool) -> Any:
         if data.ndim != 4 or len(p['kernel']) != 2:
             raise MXNetError(f'Operator {op}: not implemented but for images (batch, channel, y, x) and kernels of two '
                              f'axes, got {shape_text(data.shape)} and {p["kernel"]}')
+        require_windows(op, p)
         for name in ('num_group', 'num_deformable_group'):
             if data.shape[1] % p[name]:
                 raise MXNetError(f'Operator {op}: {data.shape[1]} input channels cannot be divided by {name}={p[name]}')
@@ -198,7 +199,7 @@ def _deformable(xp: Any, data: Any, offset: Any, weight: Any, bias: Any = None, 
 @register(_MODULATED, inputs=('data', 'offset', 'mask', 'weight', 'bias'), infer=_infer(_MODULATED, True), grad=_grad,
           num_inputs=lambda params: 4 if params['no_bias'] else 5, samples=(
               ((_SHAPES[0], _SHAPES[1], (1, 8, 3, 4), *_SHAPES[2:]), _SAMPLE),),
-          params={**_WINDOWS, **_GROUPS, 'im2col_step': Int(64, 'has no effect'), **_LAYOUT})
+          params={**_WINDOWS, **_GROUPS, 'im2col_step': Int(64, 'has no effect', low=1), **_LAYOUT})
 def _modulated(xp: Any, data: Any, offset: Any, mask: Any, weight: Any, bias: Any = None, **p: Any) -> Any:
     """DeformableConvolution whose elements are scaled by ``mask`` (batch, elements of the kernel, y, x) as well."""
     out = _convolve(raw(xp), data, offset, mask, weight, p)

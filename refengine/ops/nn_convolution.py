@@ -10,7 +10,7 @@ import numpy as np
 from ..base import MXNetError, shape_text
 from ..op import Bool, Enum, Int, Shape, register
 from . import _conv
-from ._nn import require_float, require_shape, require_uniform, wide
+from ._nn import require_float, require_shape, require_uniform, require_windows, wide
 from .shapes import completes, merge
 
 _LAYOUTS = ('NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC', 'None')
@@ -50,8 +50,7 @@ def _check(op: str, arrays: Sequence[Any], params: dict[str, Any]) -> tuple[int,
     """Checks that both operators share; the logical shape of the data."""
     data, kernel = arrays[0], params['kernel']
     spatial = len(kernel)
-    if spatial not in _DATA:
-        raise MXNetError(f'Error in operator {op}: kernel must have 1, 2 or 3 dimensions, got {shape_text(kernel)}')
+    require_windows(op, params)
     if data.ndim != spatial + 2:
         raise MXNetError(f'Error in operator {op}: Input data should be {_DATA[spatial]}, got shape '
                          f'{shape_text(data.shape)} with kernel {shape_text(kernel)}')
@@ -61,14 +60,6 @@ def _check(op: str, arrays: Sequence[Any], params: dict[str, Any]) -> tuple[int,
     require_uniform(op, arrays, ('data', 'weight', 'bias'))
     if op != 'Convolution' or data.dtype != np.int8:
         require_float(op, data)
-    for name, text in (('stride', 'Stride'), ('dilate', 'Dilate'), ('pad', 'Padding')):
-        if params[name] and len(params[name]) != spatial:
-            raise MXNetError(f'Error in operator {op}: {text} must have the same number of dimensions with '
-                             f'kernel_size, but kernel_size is set to {shape_text(kernel)} while {text.lower()} is '
-                             f'{shape_text(params[name])}')
-    for name, low in (('kernel', 1), ('stride', 1), ('dilate', 1), ('pad', 0)):
-        if any(n < low for n in params[name]):
-            raise MXNetError(f'Error in operator {op}: incorrect {name} size: {shape_text(params[name])}')
     return _logical(data.shape, _channels_last(params))
 
 
@@ -216,6 +207,13 @@ def _conv_backward_weight(xp: Any, data: Any, ograd: Any, kernel: tuple[int, ...
 
 # ---- Deconvolution ---------------------------------------------------------------------------------------------
 
+def _check_adjustment(adj: Sequence[int], stride: Sequence[int]) -> None:
+    for axis, (step, extra) in enumerate(zip(stride, adj)):
+        if not 0 <= extra < step:
+            raise MXNetError(f'Error in operator Deconvolution: the parameter adj must be smaller than stride and not '
+                             f'negative: axis {axis} has adj {extra} and stride {step}')
+
+
 def _settled(shape: Sequence[int], params: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Padding and output sizes; target_shape decides both when it is given."""
     spatial = len(params['kernel'])
@@ -224,11 +222,13 @@ def _settled(shape: Sequence[int], params: dict[str, Any]) -> tuple[tuple[int, .
     pad, adj = params['pad'] or (0,) * spatial, params['adj'] or (0,) * spatial
     full = tuple(s * (n - 1) + d * (k - 1) + 1 for n, k, s, d in zip(shape[2:], params['kernel'], stride, dilate))
     target = params['target_shape']
-    if target and any(target):
+    if any(target):
         surplus = tuple(f - t for f, t in zip(full, target))
         if any(n < 0 for n in surplus):
             raise MXNetError(f'Error in operator Deconvolution: too big target shape: at most {full}, got {target}')
+        _check_adjustment(tuple(n % 2 for n in surplus), stride)    # what an odd surplus leaves over is adjusted
         return tuple((n + 1) // 2 for n in surplus), tuple(target)
+    _check_adjustment(adj, stride)
     return tuple(pad), tuple(f - 2 * p + a for f, p, a in zip(full, pad, adj))
 
 
@@ -249,16 +249,12 @@ def _deconv_infer(arrays: Any, params: dict[str, Any]) -> None:
                          f'group size: {shape[1]} input channels, {params["num_filter"]} filters, {groups} groups')
     for name in ('adj', 'target_shape'):
         if params[name] and len(params[name]) != spatial:
-            raise MXNetError(f'Error in operator Deconvolution: {name} must have the same number of dimensions with '
-                             f'kernel_size, got {shape_text(params[name])}')
-    stride = params['stride'] or (1,) * spatial
-    for axis, (step, extra) in enumerate(zip(stride, params['adj'] or ())):
-        if not 0 <= extra < step:
-            raise MXNetError(f'Error in operator Deconvolution: adj must be samller than stride and not negative: axis '
-                             f'{axis} has adj {extra} and stride {step}')
+            raise MXNetError(f'Error in operator Deconvolution: the parameter {name} must have the same number of '
+                             f'dimensions with kernel_size {shape_text(params["kernel"])}, got '
+                             f'{shape_text(params[name])}')
     _, sizes = _settled(shape, params)
     if any(n < 1 for n in sizes):
-        raise MXNetError(f'Error in operator Deconvolution: the padding leaves no output: sizes {sizes}')
+        raise MXNetError(f'Error in operator Deconvolution: the parameters leave no output: sizes {sizes}')
 
 
 @completes('Deconvolution')

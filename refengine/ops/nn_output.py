@@ -187,16 +187,16 @@ _regression('LogisticRegressionOutput', lambda xp, x: registry['sigmoid'].forwar
 
 def _svm_infer(arrays: Any, params: dict[str, Any]) -> None:
     data, label = arrays
-    if data.ndim != 2:
-        raise MXNetError(f'Error in operator SVMOutput: expected data of shape (batch, classes), got {data.shape}')
-    require_shape('SVMOutput', label.shape, (data.shape[0],))
+    if data.ndim < 2:
+        raise MXNetError(f'Error in operator SVMOutput: expected data of shape (batch, ..., classes), got {data.shape}')
+    require_shape('SVMOutput', label.shape, data.shape[:-1])
 
 
 def _svm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     data, label = inputs
     margin, strength = params['margin'], params['regularization_coefficient']
     # +1 for the class of the label, -1 for the others: what is missing to the margin counts.
-    sign = F.one_hot(label, depth=data.shape[1], on_value=1.0, off_value=-1.0, dtype=np.dtype(data.dtype).name)
+    sign = F.one_hot(label, depth=data.shape[-1], on_value=1.0, off_value=-1.0, dtype=np.dtype(data.dtype).name)
     missing = F.relu(margin - sign * data)
     if params['use_linear']:
         return -(sign * F.sign(missing)) * strength, F.zeros_like(label)

@@ -164,11 +164,11 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
                 raise MXNetError(f'Error in operator Pooling: {name} and kernel should have the same length, got '
                                  f'{params[name]} and {kernel}')
         if any(n < 1 for n in kernel):
-            raise MXNetError(f'value {shape_text(kernel)}for Parameter kernel is invalid, the input shape must be '
-                             f'nonzero in all dimensions')
+            raise MXNetError(f'Error in operator Pooling: the parameter kernel must be positive in all dimensions, '
+                             f'got {shape_text(kernel)}')
         if any(s < 1 for s in params['stride']):
-            raise MXNetError(f'value {shape_text(params["stride"])}for Parameter stride is invalid, the input shape '
-                             f'must be nonzero in all dimensions')
+            raise MXNetError(f'Error in operator Pooling: the parameter stride must be positive in all dimensions, '
+                             f'got {shape_text(params["stride"])}')
         w = windows(data.shape, params)
         for n, k, p in zip(w.sizes, w.kernel, w.pad):
             if k > n + 2 * p:
@@ -192,12 +192,12 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
             raise MXNetError(f'Error in operator Pooling: p value of {params["p_value"]} is not supported yet...')
 
 
-_PARAMS = {'kernel': Shape((), 'size of the windows'),
+_PARAMS = {'kernel': Shape((), 'size of the windows', nonzero=True),
            'pool_type': Enum(('max', 'avg', 'sum', 'lp'), 'max', 'what is taken of each window'),
            'global_pool': Bool(False, 'one window over everything; the kernel does not count'),
            'cudnn_off': Bool(False),
            'pooling_convention': Enum(('valid', 'full', 'same'), 'valid', 'full: windows may reach beyond the end'),
-           'stride': Shape((), 'distance of windows'), 'pad': Shape((), 'padding on both sides'),
+           'stride': Shape((), 'distance of windows', nonzero=True), 'pad': Shape((), 'padding on both sides'),
            'p_value': Int(None, 'the p of lp', none=True),
            'count_include_pad': Bool(None, 'whether avg counts padding', none=True),
            'layout': Enum(_LAYOUTS, None, 'order of the axes')}

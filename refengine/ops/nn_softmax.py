@@ -98,10 +98,6 @@ def _grad(sign: float, log: bool) -> Callable[..., Any]:
         if wide != y.dtype:     # a result in a smaller type than the input: its differences keep their digits
             y, og = F.cast(y, dtype=wide.name), F.cast(og, dtype=wide.name)
         axis = params['axis'] % data.ndim
-        kind = np.promote_types(data.dtype, y.dtype)
-        narrow = y.dtype != kind        # a result in half precision of an input in single precision
-        if narrow and log:
-            y, og = (F.cast(x, dtype=kind.name) for x in (y, og))
         factor = sign / (params['temperature'] or 1.0)
         if log:
             if len(inputs) > 1:
@@ -111,19 +107,11 @@ def _grad(sign: float, log: bool) -> Callable[..., Any]:
                 result = og - F.exp(y) * counts * _total(F, og, axis)
             else:
                 result = og - F.broadcast_mul(F.exp(y), _total(F, og, axis, False))
-        elif narrow:
-            # In half precision but for the sum, as the releases do.
-            total = _total(F, F.cast(og * y, dtype=kind.name), axis, False)
-            rest = F.broadcast_sub(F.cast(og, dtype=kind.name), total)
-            result = y * F.cast(rest, dtype=np.dtype(y.dtype).name)
         else:
             product = og * y
             result = product - F.broadcast_mul(y, _total(F, product, axis, False))
-        if not log:
             if len(inputs) > 1:     # nothing comes from outside of the length, not even NaN
                 result = F.where(F._length_mask(y, inputs[1], axis=axis), result, F.zeros_like(result))
-        if narrow and not log:
-            result = F.cast(result, dtype=np.dtype(data.dtype).name)
         if factor != 1.0:
             result = result * factor
         if result.dtype != data.dtype:

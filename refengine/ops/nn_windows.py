@@ -11,7 +11,7 @@ import numpy as np
 from ..base import MXNetError, shape_text
 from ..op import Shape, register
 from ._conv import Geometry
-from ._nn import require_float
+from ._nn import require_float, require_windows
 
 _PARAMS = {'kernel': Shape(doc='size of the windows'), 'stride': Shape((), 'distance of windows'),
            'dilate': Shape((), 'distance of elements of a window'), 'pad': Shape((), 'zeros on both sides')}
@@ -29,6 +29,7 @@ def _places(geometry: Geometry) -> Iterator[tuple[int, tuple[slice, ...]]]:
 
 def _im2col_infer(arrays: Any, params: dict[str, Any]) -> None:
     data, kernel = arrays[0], params['kernel']
+    require_windows('im2col', params)
     if data.ndim != len(kernel) + 2:
         raise MXNetError(f'Error in operator im2col: expected data with {len(kernel) + 2} axes for kernel '
                          f'{shape_text(kernel)}, got shape {shape_text(data.shape)}')
@@ -62,8 +63,15 @@ def _im2col(xp: Any, data: Any, kernel: tuple[int, ...] = (), stride: tuple[int,
 
 
 def _col2im_infer(arrays: Any, params: dict[str, Any]) -> None:
-    data = arrays[0]
-    size, windows = prod(params['kernel']), _geometry(params['output_size'], params)
+    data, kernel, sizes = arrays[0], params['kernel'], params['output_size']
+    require_windows('col2im', params)
+    if len(sizes) != len(kernel):
+        raise MXNetError(f'Error in operator col2im: Output size must have the same number of dimensions with '
+                         f'kernel_size, but kernel_size is set to {shape_text(kernel)} while output size is '
+                         f'{shape_text(sizes)}')
+    if any(n < 1 for n in sizes):
+        raise MXNetError(f'Error in operator col2im: incorrect output size: {shape_text(sizes)}')
+    size, windows = prod(kernel), _geometry(sizes, params)
     _check_fit('col2im', windows)
     if data.ndim != 3:
         raise MXNetError(f'Error in operator col2im: expected columns with 3 axes, got shape {shape_text(data.shape)}')
@@ -73,7 +81,7 @@ def _col2im_infer(arrays: Any, params: dict[str, Any]) -> None:
                          f'columns, {prod(windows.out)} windows')
     if data.shape[1] % size:
         raise MXNetError(f'Error in operator col2im: the second dim of input shape should be multiples of kernel size: '
-                         f'{data.shape[1]} rows, kernel {shape_text(params["kernel"])}')
+                         f'{data.shape[1]} rows, kernel {shape_text(kernel)}')
 
 
 def _col2im_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any]:

@@ -113,9 +113,9 @@ def _pooling(xp: Any, data: Any, min_data: Any, max_data: Any, **p: Any) -> tupl
 
 
 @register('_contrib_quantized_flatten', inputs=_LIMITS, num_outputs=3, mixed=True,
-          infer=_bytes_infer('_contrib_quantized_flatten'))
+          infer=lambda arrays, params: require_limits('_contrib_quantized_flatten', *arrays[1:]))
 def _flatten(xp: Any, data: Any, min_data: Any, max_data: Any) -> tuple[Any, Any, Any]:
-    """Bytes with all axes but the first merged; the range stays."""
+    """Bytes, or elements of any other type, with all axes but the first merged; the range stays."""
     return data.reshape(len(data), -1).copy(), min_data.copy(), max_data.copy()
 
 

@@ -22,7 +22,9 @@ def _weights(size: int, target: int, align: bool) -> np.ndarray:
         step = (size - 1) / (target - 1) if target > 1 else 0.0
         at = np.arange(target) * step
     else:
-        at = np.maximum((np.arange(target) + 0.5) * (size / target) - 0.5, 0)
+        # A single element is the first one, not the middle of the axis: the releases take no step along it.
+        step = size / target if target > 1 else 0.0
+        at = np.maximum((np.arange(target) + 0.5) * step - 0.5, 0)
     low = np.minimum(at.astype(int), size - 1)
     part = at - low
     rows = np.arange(target)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import MXNetError
 from ..op import Bool, Float, Int, Shape, register
-from .roi_pooling import check_regions, image_of, round_away
+from .roi_pooling import BINS, check_regions, image_of, round_away
 
 _SCALE = Float(doc='pixels of the array per unit of the coordinates', low=0.0, high=1.0)
 
@@ -135,7 +135,7 @@ def _linear(name: str, pooled: Callable[..., Any], spread: Callable[..., Any], p
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------
 
 def _align_infer(arrays: Any, params: dict[str, Any]) -> None:
-    check_regions('_contrib_ROIAlign', arrays)
+    check_regions('_contrib_ROIAlign', arrays, params)
     bins = params['pooled_size'][0] * params['pooled_size'][1]
     if params['position_sensitive'] and arrays[0].shape[1] % bins:
         raise MXNetError(f'Operator _contrib_ROIAlign: Input channels should be divided by '
@@ -175,7 +175,7 @@ def _roi_align_backward(xp: Any, ograd: Any, rois: Any, data_shape: tuple[int, .
 _ROIS = 'fixed:[[0, 0.5, 0, 3.2, 2.7], [1, 1, 1, 4, 3], [1, -0.5, 0.4, 1, 6]]'
 
 _linear('_contrib_ROIAlign', _roi_align, _roi_align_backward, {
-    'pooled_size': Shape(doc='number of bins down and across', ndim=2), 'spatial_scale': Float(
+    'pooled_size': BINS, 'spatial_scale': Float(
         doc='pixels of the array per unit of the coordinates'),
     'sample_ratio': Int(-1, 'points per bin and axis; -1: one per pixel'),
     'position_sensitive': Bool(False, 'each bin has channels of its own'),
@@ -189,7 +189,11 @@ _linear('_contrib_ROIAlign', _roi_align, _roi_align_backward, {
 # ---- PSROIPooling --------------------------------------------------------------------------------------------------
 
 def _position_infer(arrays: Any, params: dict[str, Any]) -> None:
-    check_regions('_contrib_PSROIPooling', arrays)
+    check_regions('_contrib_PSROIPooling', arrays, params)
+    for name in ('output_dim', 'group_size'):
+        if params[name] < 0:
+            raise MXNetError(f'Operator _contrib_PSROIPooling: the parameter {name} must not be negative, got '
+                             f'{params[name]}')
     group = params['group_size'] or params['pooled_size']
     if arrays[0].shape[1] != params['output_dim'] * group * group:
         raise MXNetError(f'Operator _contrib_PSROIPooling: expected output_dim · group_size² = '
@@ -218,6 +222,8 @@ def _group_channels(p: dict[str, Any], xp: Any) -> Any:
 def _position_pooling(xp: Any, data: Any, rois: Any, **p: Any) -> Any:
     """The mean of each bin of each region, each bin from a channel of its own (R-FCN)."""
     bins = p['pooled_size']
+    if not bins:
+        return xp.zeros((len(rois), p['output_dim'], 0, 0), data.dtype)
     return _pool(xp, '_contrib_PSROIPooling', data[:, _group_channels(p, xp)], rois,
                  _position_matrices(p, *data.shape[2:]), (bins, bins), bins * bins)
 
@@ -225,6 +231,8 @@ def _position_pooling(xp: Any, data: Any, rois: Any, **p: Any) -> Any:
 def _position_pooling_backward(xp: Any, ograd: Any, rois: Any, data_shape: tuple[int, ...] = (), **p: Any) -> Any:
     """The gradient of PSROIPooling by its images."""
     bins, channels = p['pooled_size'], _group_channels(p, xp)
+    if not bins:
+        return xp.zeros(data_shape, ograd.dtype)
     shape = (data_shape[0], len(channels), *data_shape[2:])
     spread = _unpool(xp, '_contrib_PSROIPooling', ograd, rois, shape, _position_matrices(p, *data_shape[2:]),
                      bins * bins)
@@ -308,8 +316,8 @@ def _rotated_backward(xp: Any, ograd: Any, rois: Any, data_shape: tuple[int, ...
 
 
 _linear('_contrib_RROIAlign', _rotated, _rotated_backward, {
-    'pooled_size': Shape(doc='number of bins down and across', ndim=2), 'spatial_scale': _SCALE,
+    'pooled_size': BINS, 'spatial_scale': _SCALE,
     'sampling_ratio': Int(-1, 'points per bin and axis; -1: one per pixel')},
-    infer=lambda arrays, params: check_regions('_contrib_RROIAlign', arrays, 6), samples=(
+    infer=lambda arrays, params: check_regions('_contrib_RROIAlign', arrays, params, 6), samples=(
         (((2, 2, 4, 5), 'fixed:[[0, 2, 2, 3, 2, 30], [1, 2.5, 1, 2, 4, -70]]'),
          {'pooled_size': (2, 3), 'spatial_scale': 1.0}),))

@@ -185,7 +185,11 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, p: dict[str, Any]) -> 
 
 
 def _infer(arrays: Any, p: dict[str, Any]) -> None:
-    check_regions(_OP, arrays)
+    check_regions(_OP, arrays, p)
+    for name, low in (('output_dim', 1), ('group_size', 1), ('pooled_size', 1), ('part_size', 0),
+                      ('sample_per_part', 1)):
+        if p[name] < low:
+            raise MXNetError(f'Operator {_OP}: the parameter {name} must be at least {low}, got {p[name]}')
     data, rois = arrays[:2]
     if data.shape[1] < p['output_dim'] * p['group_size'] ** 2:
         raise MXNetError(f'Operator {_OP}: expected output_dim · group_size² = '

@@ -10,10 +10,15 @@ from ..base import MXNetError, shape_text
 from ..op import Float, Shape, register
 from ._nn import require_float
 
+BINS = Shape(doc='number of bins down and across', ndim=2, nonzero=True)
 
-def check_regions(op: str, arrays: Any, width: int = 5) -> None:
-    """Images (batch, channel, y, x) and regions (n, width): batch index, then coordinates."""
+
+def check_regions(op: str, arrays: Any, params: dict[str, Any], width: int = 5) -> None:
+    """Images (batch, channel, y, x), regions (n, width): batch index, then coordinates, and the number of bins."""
     data, rois = arrays[:2]
+    bins = params['pooled_size']
+    if any(n < 0 for n in (bins if isinstance(bins, tuple) else (bins,))):
+        raise MXNetError(f'Operator {op}: the parameter pooled_size must not be negative, got {bins}')
     require_float(op, data)
     if data.ndim != 4:
         raise MXNetError(f'Operator {op}: data should be a 4D tensor, got shape {shape_text(data.shape)}')
@@ -47,8 +52,8 @@ def _bins(start: int, stop: int, count: int, size: int) -> list[tuple[int, int]]
 
 
 @register('ROIPooling', inputs=('data', 'rois'), num_outputs=2, visible=1,
-          infer=lambda arrays, params: check_regions('ROIPooling', arrays),
-          params={'pooled_size': Shape(doc='number of bins down and across', ndim=2),
+          infer=lambda arrays, params: check_regions('ROIPooling', arrays, params),
+          params={'pooled_size': BINS,
                   'spatial_scale': Float(doc='pixels of the array per unit of the coordinates', low=0.0, high=1.0)},
           grad=lambda F, ograds, inputs, outputs, params: (
               F._region_places_backward(ograds[0], outputs[1], inputs[1], data_shape=inputs[0].shape),

@@ -152,7 +152,7 @@ def test_errors_of_types():
         nd.Convolution(*(a.astype('int32') for a in (x, w, b)), kernel=(3, 3), num_filter=4)
     with pytest.raises(mx.MXNetError, match='too big target shape'):
         nd.Deconvolution(x, nd.ones((3, 4, 3, 3)), kernel=(3, 3), num_filter=4, target_shape=(30, 30))
-    with pytest.raises(mx.MXNetError, match='adj must be samller'):
+    with pytest.raises(mx.MXNetError, match='adj must be smaller than stride'):
         nd.Deconvolution(x, nd.ones((3, 4, 3, 3)), kernel=(3, 3), num_filter=4, stride=(2, 2), adj=(2, 2))
 
 

@@ -260,7 +260,7 @@ class TestActivations:
             nd.Activation(nd.ones(3))
         with pytest.raises(mx.MXNetError, match='expects 2 inputs, but got 1'):
             nd.LeakyReLU(nd.ones((2, 3)), act_type='prelu')
-        with pytest.raises(mx.MXNetError, match='Shape inconsistent'):
+        with pytest.raises(mx.MXNetError, match='Cannot broadcast gamma to data'):
             nd.LeakyReLU(nd.ones((2, 4, 3)), nd.ones(3), act_type='prelu')
         with pytest.raises(mx.MXNetError, match='only support floating point types'):
             nd.Activation(nd.ones(3, dtype='int32'), act_type='relu')
