@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import numeric_types
+from . import checks
 from .hybrid_block import HybridBlock
 
 __all__ = [
@@ -194,6 +195,9 @@ class HuberLoss(Loss):
     """Squared near zero, linear beyond ``rho``."""
 
     def __init__(self, rho: float = 1, weight: Any = None, batch_axis: int = 0, **kwargs: Any) -> None:
+        checks.number(self, 0, rho=rho)
+        if rho == 0:
+            raise checks.WrongValue(f'{type(self).__name__}: rho must be a number greater than 0, got {rho!r}')
         super().__init__(weight, batch_axis, **kwargs)
         self._rho = rho
 

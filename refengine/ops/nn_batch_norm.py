@@ -12,7 +12,8 @@ from .shapes import completes, merge
 
 
 def _axis(ndim: int, params: dict[str, Any]) -> int:
-    return normal_axis(params['axis'], ndim, f'Channel axis out of range: axis={params["axis"]}, ndim={ndim}')
+    return normal_axis(params['axis'], ndim, f'Operator BatchNorm: Channel axis out of range: axis={params["axis"]}, '
+                                            f'ndim={ndim}')
 
 
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
@@ -24,7 +25,7 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
 
 @completes('BatchNorm', '_contrib_BatchNormWithReLU')
 def _complete(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
-    vector = (shapes[0][params['axis']],)
+    vector = (shapes[0][_axis(len(shapes[0]), params)],)
     return [shapes[0], *(merge(shape, vector) for shape in shapes[1:])]
 
 

@@ -111,7 +111,8 @@ def _check_vectors(name: str, arrays: Sequence[Any], size: int) -> None:
 # ---- LayerNorm -------------------------------------------------------------------------------------------------
 
 def _layer_axis(ndim: int, params: dict[str, Any]) -> int:
-    return normal_axis(params['axis'], ndim, f'Channel axis out of range: axis={params["axis"]}, ndim={ndim}')
+    return normal_axis(params['axis'], ndim, f'Operator LayerNorm: Channel axis out of range: axis={params["axis"]}, '
+                                            f'ndim={ndim}')
 
 
 def _layer_infer(arrays: Any, params: dict[str, Any]) -> None:
@@ -120,7 +121,7 @@ def _layer_infer(arrays: Any, params: dict[str, Any]) -> None:
 
 @completes('LayerNorm')
 def _layer_complete(shapes: list[Any], params: dict[str, Any]) -> list[Any]:
-    vector = (shapes[0][params['axis']],)
+    vector = (shapes[0][_layer_axis(len(shapes[0]), params)],)
     return [shapes[0], merge(shapes[1], vector), merge(shapes[2], vector)]
 
 

@@ -74,6 +74,9 @@ def _pad(xp: Any, data: Any, mode: str = 'constant', pad_width: tuple[int, ...] 
     if min(pad_width) < 0:
         raise MXNetError(f'Operator Pad: pad_width must have numbers in the range from 0, got {pad_width}')
     pairs = list(zip(pad_width[0::2], pad_width[1::2]))
+    if mode == 'reflect' and any(max(pair) >= size for pair, size in zip(pairs, data.shape)):
+        raise MXNetError(f'Operator Pad: reflection padding only supports padding sizes smaller than the input size, '
+                         f'got pad_width {pad_width} for shape {data.shape}')
     if mode == 'constant':
         return xp.pad(data, pairs, mode='constant', constant_values=constant_value)
     return xp.pad(data, pairs, mode=mode)

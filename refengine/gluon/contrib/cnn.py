@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import checks
 from ..hybrid_block import HybridBlock
 from ..nn.activations import Activation
 
 __all__ = ['DeformableConvolution', 'ModulatedDeformableConvolution']
-
-
-def _pair(value: Any) -> tuple[int, ...]:
-    return (value, value) if isinstance(value, int) else tuple(value)
 
 
 class DeformableConvolution(HybridBlock):
@@ -39,9 +36,17 @@ class DeformableConvolution(HybridBlock):
         assert adj is None, f'adj is for transposed convolutions, got {adj}'
         self._channels = channels
         self._in_channels = in_channels
-        kernel = _pair(kernel_size)
+        kernel, strides, padding, dilation = (checks.as_tuple(self, name, value, 2) for name, value in (
+            ('kernel_size', kernel_size), ('strides', strides), ('padding', padding), ('dilation', dilation)))
+        checks.whole(self, channels=channels, groups=groups, num_deformable_group=num_deformable_group)
+        checks.whole(self, checks.UNKNOWN, in_channels=in_channels)
+        checks.sizes(self, 2, 1, kernel_size=kernel, strides=strides, dilation=dilation)
+        checks.sizes(self, 2, 0, padding=padding)
+        checks.divides(self, groups, channels=channels, in_channels=in_channels)
+        if activation is not None:
+            checks.activation(self, activation)
         offsets = self._per_point * kernel[0] * kernel[1] * num_deformable_group
-        common = {'kernel': kernel, 'stride': _pair(strides), 'dilate': _pair(dilation), 'pad': _pair(padding)}
+        common = {'kernel': kernel, 'stride': strides, 'dilate': dilation, 'pad': padding}
         self._kwargs_offset = {**common, 'num_filter': offsets, 'num_group': groups, 'no_bias': not offset_use_bias,
                                'layout': layout}
         self._kwargs_deformable_conv = {**common, 'num_filter': channels, 'num_group': groups,

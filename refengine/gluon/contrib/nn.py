@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import checks
 from ..block import Block
 from ..hybrid_block import HybridBlock
 from ..nn.basic_layers import _BatchNorm
@@ -20,9 +21,12 @@ class _PixelShuffle(HybridBlock):
     _dims = 1
 
     def __init__(self, factor: Any) -> None:
-        super().__init__()
-        factors = (int(factor),) * self._dims if isinstance(factor, int | float) else tuple(map(int, factor))
+        factors = (factor,) * self._dims if isinstance(factor, int | float) else tuple(factor)
         assert len(factors) == self._dims, f'wrong length {len(factors)}'
+        checks.sizes(self, self._dims, 1, factor=[int(n) if isinstance(n, float) and n == int(n) else n
+                                                  for n in factors])
+        factors = tuple(map(int, factors))
+        super().__init__()
         self._factors = factors
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
@@ -85,6 +89,7 @@ class SparseEmbedding(Block):
 
     def __init__(self, input_dim: int, output_dim: int, dtype: Any = 'float32', weight_initializer: Any = None,
                  **kwargs: Any) -> None:
+        checks.whole(self, input_dim=input_dim, output_dim=output_dim)
         super().__init__(**kwargs)
         self._kwargs = {'input_dim': input_dim, 'output_dim': output_dim, 'dtype': dtype, 'sparse_grad': True}
         self.weight = self.params.get('weight', shape=(input_dim, output_dim), init=weight_initializer, dtype=dtype,
@@ -113,6 +118,8 @@ class SyncBatchNorm(_BatchNorm):
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones',
                  running_mean_initializer: Any = 'zeros', running_variance_initializer: Any = 'ones',
                  **kwargs: Any) -> None:
+        if num_devices is not None:
+            checks.whole(self, num_devices=num_devices)
         super().__init__(1, momentum, epsilon, center, scale, False, use_global_stats, beta_initializer,
                          gamma_initializer, running_mean_initializer, running_variance_initializer, in_channels,
                          **kwargs)

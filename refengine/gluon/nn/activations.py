@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import initializer
+from ...base import numeric_types
+from .. import checks
 from ..hybrid_block import HybridBlock
 
 
@@ -17,6 +19,7 @@ class Activation(HybridBlock):
     """
 
     def __init__(self, activation: str, **kwargs: Any) -> None:
+        checks.activation(self, activation)
         self._act_type = activation
         super().__init__(**kwargs)
 
@@ -35,6 +38,8 @@ class LeakyReLU(HybridBlock):
     """x for positive x, alpha · x for the rest."""
 
     def __init__(self, alpha: float, **kwargs: Any) -> None:
+        if not isinstance(alpha, numeric_types):
+            checks.number(self, alpha=alpha)
         assert alpha >= 0, f'Slope coefficient for LeakyReLU must be no less than 0, got {alpha}.'
         super().__init__(**kwargs)
         self._alpha = alpha
@@ -51,6 +56,7 @@ class PReLU(HybridBlock):
     """LeakyReLU whose slope is learnt, one for all channels or one per channel."""
 
     def __init__(self, alpha_initializer: Any = None, in_channels: int = 1, **kwargs: Any) -> None:
+        checks.whole(self, in_channels=in_channels)
         super().__init__(**kwargs)
         if alpha_initializer is None:
             alpha_initializer = initializer.Constant(0.25)
@@ -66,6 +72,7 @@ class ELU(HybridBlock):
     """x for positive x, alpha · (exp(x) - 1) for the rest."""
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        checks.number(self, alpha=alpha)
         super().__init__(**kwargs)
         self._alpha = alpha
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import checks
 from ..hybrid_block import HybridBlock
 from .activations import Activation
 
@@ -24,7 +25,11 @@ class Dense(HybridBlock):
     def __init__(self, units: int, activation: str | None = None, use_bias: bool = True, flatten: bool = True,
                  dtype: Any = 'float32', weight_initializer: Any = None, bias_initializer: Any = 'zeros',
                  in_units: int = 0, **kwargs: Any) -> None:
+        checks.whole(self, units=units)
+        checks.whole(self, checks.UNKNOWN, in_units=in_units)
         super().__init__(**kwargs)
+        if activation is not None:
+            checks.activation(self, activation)
         self._flatten = flatten
         with self.name_scope():
             self._units = units
@@ -55,6 +60,7 @@ class Dropout(HybridBlock):
     """
 
     def __init__(self, rate: float, axes: Any = (), **kwargs: Any) -> None:
+        checks.number(self, 0, 1, rate=rate)
         super().__init__(**kwargs)
         self._rate = rate
         self._axes = axes
@@ -77,6 +83,8 @@ class _BatchNorm(HybridBlock):
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones',
                  running_mean_initializer: Any = 'zeros',
                  running_variance_initializer: Any = 'ones', in_channels: int = 0, **kwargs: Any) -> None:
+        checks.normalisation(self, epsilon, axis, in_channels)
+        checks.number(self, 0, 1, momentum=momentum)
         super().__init__(**kwargs)
         self._kwargs = {'axis': axis, 'eps': epsilon, 'momentum': momentum, 'fix_gamma': not scale,
                         'use_global_stats': use_global_stats}
@@ -142,6 +150,7 @@ class Embedding(HybridBlock):
 
     def __init__(self, input_dim: int, output_dim: int, dtype: Any = 'float32', weight_initializer: Any = None,
                  sparse_grad: bool = False, **kwargs: Any) -> None:
+        checks.whole(self, input_dim=input_dim, output_dim=output_dim)
         super().__init__(**kwargs)
         self._input_dim = input_dim
         self._output_dim = output_dim
@@ -190,6 +199,7 @@ class InstanceNorm(_AffineNorm):
     def __init__(self, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = False,
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones', in_channels: int = 0,
                  **kwargs: Any) -> None:
+        checks.normalisation(self, epsilon, axis, in_channels)
         super().__init__(**kwargs)
         self._kwargs = {'eps': epsilon, 'axis': axis, 'center': center, 'scale': scale}
         self._axis, self._epsilon = axis, epsilon
@@ -212,6 +222,7 @@ class LayerNorm(_AffineNorm):
     def __init__(self, axis: int = -1, epsilon: float = 1e-5, center: bool = True, scale: bool = True,
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones', in_channels: int = 0,
                  prefix: str | None = None, params: Any = None) -> None:
+        checks.normalisation(self, epsilon, axis, in_channels)
         super().__init__(prefix=prefix, params=params)
         self._kwargs = {'eps': epsilon, 'axis': axis, 'center': center, 'scale': scale}
         self._axis, self._epsilon = axis, epsilon
@@ -232,6 +243,8 @@ class GroupNorm(_AffineNorm):
     def __init__(self, num_groups: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = True,
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones', prefix: str | None = None,
                  params: Any = None) -> None:
+        checks.normalisation(self, epsilon)
+        checks.whole(self, num_groups=num_groups)
         super().__init__(prefix=prefix, params=params)
         self._kwargs = {'eps': epsilon, 'num_groups': num_groups, 'center': center, 'scale': scale}
         self._num_groups, self._epsilon = num_groups, epsilon

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import checks
 from ..hybrid_block import HybridBlock
 from .activations import Activation
-
-
-def _tuple(value: Any, size: int) -> tuple[int, ...]:
-    return (value,) * size if isinstance(value, int) else tuple(value)
 
 
 class _Conv(HybridBlock):
@@ -19,18 +16,31 @@ class _Conv(HybridBlock):
                  layout: str, in_channels: int = 0, activation: str | None = None, use_bias: bool = True,
                  weight_initializer: Any = None, bias_initializer: Any = 'zeros', op_name: str = 'Convolution',
                  adj: Any = None, prefix: str | None = None, params: Any = None) -> None:
+        spatial = len(kernel_size)
+        strides, padding, dilation = (checks.as_tuple(self, name, value, spatial) for name, value in (
+            ('strides', strides), ('padding', padding), ('dilation', dilation)))
+        checks.whole(self, channels=channels, groups=groups)
+        checks.whole(self, checks.UNKNOWN, in_channels=in_channels)
+        checks.sizes(self, spatial, 1, kernel_size=kernel_size, strides=strides, dilation=dilation)
+        checks.sizes(self, spatial, 0, padding=padding)
+        checks.divides(self, groups, channels=channels, in_channels=in_channels)
+        if adj is not None:
+            checks.sizes(self, spatial, 0, output_padding=adj)
+            if any(extra >= stride for extra, stride in zip(adj, strides, strict=True)):
+                raise checks.WrongValue(f'{type(self).__name__}: output_padding must be smaller than strides, got '
+                                        f'output_padding={adj} and strides={strides}')
         super().__init__(prefix=prefix, params=params)
+        if activation is not None:
+            checks.activation(self, activation)
         with self.name_scope():
             self._channels = channels
             self._in_channels = in_channels
-            spatial = len(kernel_size)
             self._op_name = op_name
             self._kwargs = {
-                'kernel': kernel_size, 'stride': _tuple(strides, spatial), 'dilate': _tuple(dilation, spatial),
-                'pad': _tuple(padding, spatial), 'num_filter': channels, 'num_group': groups, 'no_bias': not use_bias,
-                'layout': layout}
+                'kernel': kernel_size, 'stride': strides, 'dilate': dilation, 'pad': padding,
+                'num_filter': channels, 'num_group': groups, 'no_bias': not use_bias, 'layout': layout}
             if adj is not None:
-                self._kwargs['adj'] = _tuple(adj, spatial)
+                self._kwargs['adj'] = adj
             self.weight = self.params.get('weight', shape=self._weight_shape(layout, kernel_size, groups),
                                           init=weight_initializer, allow_deferred_init=True)
             self.bias = self.params.get('bias', shape=(channels,), init=bias_initializer,
@@ -73,8 +83,17 @@ class _Conv(HybridBlock):
         return f'{type(self).__name__}({text})'
 
 
-def _check_layout(layout: str, allowed: tuple[str, ...]) -> None:
-    assert layout in allowed, f"Only supports {' and '.join(repr(a) for a in allowed)} layout for now, got {layout!r}"
+def _check_layout(layer: Any, layout: str, allowed: tuple[str, ...]) -> None:
+    assert layout in allowed, (f"{type(layer).__name__}: Only supports {' and '.join(repr(a) for a in allowed)} layout "
+                               f"for now, got {layout!r}")
+
+
+def _of_length(layer: Any, name: str, value: Any, length: int) -> tuple[int, ...]:
+    """A number for every axis; AssertionError for another number of them, as in the releases."""
+    value = checks.as_tuple(layer, name, value, length)
+    assert len(value) == length, (f'{type(layer).__name__}: {name} must be a number or a list of {length} ints, got '
+                                  f'{value!r}')
+    return value
 
 
 class Conv1D(_Conv):
@@ -84,9 +103,8 @@ class Conv1D(_Conv):
                  groups: int = 1, layout: str = 'NCW', activation: str | None = None, use_bias: bool = True,
                  weight_initializer: Any = None, bias_initializer: Any = 'zeros', in_channels: int = 0,
                  **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
-        kernel_size = _tuple(kernel_size, 1)
-        assert len(kernel_size) == 1, 'kernel_size must be a number or a list of 1 ints'
+        _check_layout(self, layout, ('NCW', 'NWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 1)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, **kwargs)
 
@@ -104,9 +122,8 @@ class Conv2D(_Conv):
                  dilation: Any = (1, 1), groups: int = 1, layout: str = 'NCHW', activation: str | None = None,
                  use_bias: bool = True, weight_initializer: Any = None, bias_initializer: Any = 'zeros',
                  in_channels: int = 0, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
-        kernel_size = _tuple(kernel_size, 2)
-        assert len(kernel_size) == 2, 'kernel_size must be a number or a list of 2 ints'
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 2)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, **kwargs)
 
@@ -118,9 +135,8 @@ class Conv3D(_Conv):
                  dilation: Any = (1, 1, 1), groups: int = 1, layout: str = 'NCDHW', activation: str | None = None,
                  use_bias: bool = True, weight_initializer: Any = None, bias_initializer: Any = 'zeros',
                  in_channels: int = 0, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
-        kernel_size = _tuple(kernel_size, 3)
-        assert len(kernel_size) == 3, 'kernel_size must be a number or a list of 3 ints'
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 3)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, **kwargs)
 
@@ -132,10 +148,9 @@ class Conv1DTranspose(_Conv):
                  dilation: Any = 1, groups: int = 1, layout: str = 'NCW', activation: str | None = None,
                  use_bias: bool = True, weight_initializer: Any = None, bias_initializer: Any = 'zeros',
                  in_channels: int = 0, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
-        kernel_size, output_padding = _tuple(kernel_size, 1), _tuple(output_padding, 1)
-        assert len(kernel_size) == 1, 'kernel_size must be a number or a list of 1 ints'
-        assert len(output_padding) == 1, 'output_padding must be a number or a list of 1 ints'
+        _check_layout(self, layout, ('NCW', 'NWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 1)
+        output_padding = _of_length(self, 'output_padding', output_padding, 1)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, op_name='Deconvolution', adj=output_padding,
                          **kwargs)
@@ -149,10 +164,9 @@ class Conv2DTranspose(_Conv):
                  output_padding: Any = (0, 0), dilation: Any = (1, 1), groups: int = 1, layout: str = 'NCHW',
                  activation: str | None = None, use_bias: bool = True, weight_initializer: Any = None,
                  bias_initializer: Any = 'zeros', in_channels: int = 0, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
-        kernel_size, output_padding = _tuple(kernel_size, 2), _tuple(output_padding, 2)
-        assert len(kernel_size) == 2, 'kernel_size must be a number or a list of 2 ints'
-        assert len(output_padding) == 2, 'output_padding must be a number or a list of 2 ints'
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 2)
+        output_padding = _of_length(self, 'output_padding', output_padding, 2)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, op_name='Deconvolution', adj=output_padding,
                          **kwargs)
@@ -166,10 +180,9 @@ class Conv3DTranspose(_Conv):
                  output_padding: Any = (0, 0, 0), dilation: Any = (1, 1, 1), groups: int = 1, layout: str = 'NCDHW',
                  activation: str | None = None, use_bias: bool = True, weight_initializer: Any = None,
                  bias_initializer: Any = 'zeros', in_channels: int = 0, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
-        kernel_size, output_padding = _tuple(kernel_size, 3), _tuple(output_padding, 3)
-        assert len(kernel_size) == 3, 'kernel_size must be a number or a list of 3 ints'
-        assert len(output_padding) == 3, 'output_padding must be a number or a list of 3 ints'
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
+        kernel_size = _of_length(self, 'kernel_size', kernel_size, 3)
+        output_padding = _of_length(self, 'output_padding', output_padding, 3)
         super().__init__(channels, kernel_size, strides, padding, dilation, groups, layout, in_channels, activation,
                          use_bias, weight_initializer, bias_initializer, op_name='Deconvolution', adj=output_padding,
                          **kwargs)
@@ -181,10 +194,17 @@ class _Pooling(HybridBlock):
 
     def __init__(self, pool_size: tuple[int, ...], strides: Any, padding: Any, ceil_mode: bool, global_pool: bool,
                  pool_type: str, layout: str, count_include_pad: bool | None = None, **kwargs: Any) -> None:
+        spatial = len(pool_size)
+        strides = pool_size if strides is None else checks.as_tuple(self, 'strides', strides, spatial)
+        padding = checks.as_tuple(self, 'padding', padding, spatial)
+        checks.sizes(self, spatial, 1, pool_size=pool_size, strides=strides)
+        checks.sizes(self, spatial, 0, padding=padding)
+        if any(pad >= size for pad, size in zip(padding, pool_size, strict=True)):
+            raise checks.WrongValue(f'{type(self).__name__}: padding must be smaller than pool_size, got '
+                                    f'padding={padding} and pool_size={pool_size}')
         super().__init__(**kwargs)
-        strides = pool_size if strides is None else strides
         self._kwargs = {
-            'kernel': pool_size, 'stride': _tuple(strides, len(pool_size)), 'pad': _tuple(padding, len(pool_size)),
+            'kernel': pool_size, 'stride': strides, 'pad': padding,
             'global_pool': global_pool, 'pool_type': pool_type, 'layout': layout,
             'pooling_convention': 'full' if ceil_mode else 'valid'}
         if count_include_pad is not None:
@@ -204,10 +224,8 @@ class _Pooling(HybridBlock):
                 f'pool_type={kwargs["pool_type"]}, layout={kwargs["layout"]})')
 
 
-def _pool_size(value: Any, size: int) -> tuple[int, ...]:
-    value = _tuple(value, size)
-    assert len(value) == size, f'pool_size must be a number or a list of {size} ints'
-    return value
+def _pool_size(layer: Any, value: Any, length: int) -> tuple[int, ...]:
+    return _of_length(layer, 'pool_size', value, length)
 
 
 class MaxPool1D(_Pooling):
@@ -215,8 +233,8 @@ class MaxPool1D(_Pooling):
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = 'NCW',
                  ceil_mode: bool = False, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
-        super().__init__(_pool_size(pool_size, 1), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
+        _check_layout(self, layout, ('NCW', 'NWC'))
+        super().__init__(_pool_size(self, pool_size, 1), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
 
 
 class MaxPool2D(_Pooling):
@@ -224,8 +242,8 @@ class MaxPool2D(_Pooling):
 
     def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, layout: str = 'NCHW',
                  ceil_mode: bool = False, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
-        super().__init__(_pool_size(pool_size, 2), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
+        super().__init__(_pool_size(self, pool_size, 2), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
 
 
 class MaxPool3D(_Pooling):
@@ -233,8 +251,8 @@ class MaxPool3D(_Pooling):
 
     def __init__(self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  layout: str = 'NCDHW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
-        super().__init__(_pool_size(pool_size, 3), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
+        super().__init__(_pool_size(self, pool_size, 3), strides, padding, ceil_mode, False, 'max', layout, **kwargs)
 
 
 class AvgPool1D(_Pooling):
@@ -242,8 +260,8 @@ class AvgPool1D(_Pooling):
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: str = 'NCW',
                  ceil_mode: bool = False, count_include_pad: bool = True, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
-        super().__init__(_pool_size(pool_size, 1), strides, padding, ceil_mode, False, 'avg', layout,
+        _check_layout(self, layout, ('NCW', 'NWC'))
+        super().__init__(_pool_size(self, pool_size, 1), strides, padding, ceil_mode, False, 'avg', layout,
                          count_include_pad, **kwargs)
 
 
@@ -252,8 +270,8 @@ class AvgPool2D(_Pooling):
 
     def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  layout: str = 'NCHW', count_include_pad: bool = True, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
-        super().__init__(_pool_size(pool_size, 2), strides, padding, ceil_mode, False, 'avg', layout,
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
+        super().__init__(_pool_size(self, pool_size, 2), strides, padding, ceil_mode, False, 'avg', layout,
                          count_include_pad, **kwargs)
 
 
@@ -262,8 +280,8 @@ class AvgPool3D(_Pooling):
 
     def __init__(self, pool_size: Any = (2, 2, 2), strides: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  layout: str = 'NCDHW', count_include_pad: bool = True, **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
-        super().__init__(_pool_size(pool_size, 3), strides, padding, ceil_mode, False, 'avg', layout,
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
+        super().__init__(_pool_size(self, pool_size, 3), strides, padding, ceil_mode, False, 'avg', layout,
                          count_include_pad, **kwargs)
 
 
@@ -271,7 +289,7 @@ class GlobalMaxPool1D(_Pooling):
     """Largest element over the spatial axis."""
 
     def __init__(self, layout: str = 'NCW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
+        _check_layout(self, layout, ('NCW', 'NWC'))
         super().__init__((1,), None, 0, True, True, 'max', layout, **kwargs)
 
 
@@ -279,7 +297,7 @@ class GlobalMaxPool2D(_Pooling):
     """Largest element over both spatial axes."""
 
     def __init__(self, layout: str = 'NCHW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
         super().__init__((1, 1), None, 0, True, True, 'max', layout, **kwargs)
 
 
@@ -287,7 +305,7 @@ class GlobalMaxPool3D(_Pooling):
     """Largest element over the three spatial axes."""
 
     def __init__(self, layout: str = 'NCDHW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
         super().__init__((1, 1, 1), None, 0, True, True, 'max', layout, **kwargs)
 
 
@@ -295,7 +313,7 @@ class GlobalAvgPool1D(_Pooling):
     """Mean over the spatial axis."""
 
     def __init__(self, layout: str = 'NCW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCW', 'NWC'))
+        _check_layout(self, layout, ('NCW', 'NWC'))
         super().__init__((1,), None, 0, True, True, 'avg', layout, **kwargs)
 
 
@@ -303,7 +321,7 @@ class GlobalAvgPool2D(_Pooling):
     """Mean over both spatial axes."""
 
     def __init__(self, layout: str = 'NCHW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCHW', 'NHWC'))
+        _check_layout(self, layout, ('NCHW', 'NHWC'))
         super().__init__((1, 1), None, 0, True, True, 'avg', layout, **kwargs)
 
 
@@ -311,7 +329,7 @@ class GlobalAvgPool3D(_Pooling):
     """Mean over the three spatial axes."""
 
     def __init__(self, layout: str = 'NCDHW', **kwargs: Any) -> None:
-        _check_layout(layout, ('NCDHW', 'NDHWC'))
+        _check_layout(self, layout, ('NCDHW', 'NDHWC'))
         super().__init__((1, 1, 1), None, 0, True, True, 'avg', layout, **kwargs)
 
 
@@ -322,7 +340,8 @@ class ReflectionPad2D(HybridBlock):
         super().__init__(**kwargs)
         if isinstance(padding, int):
             padding = (0, 0, 0, 0, padding, padding, padding, padding)
-        assert len(padding) == 8, f'padding must be a number or a tuple of 8 ints, got {padding!r}'
+        assert len(padding) == 8, f'ReflectionPad2D: padding must be a number or a tuple of 8 ints, got {padding!r}'
+        checks.sizes(self, 8, 0, padding=padding)
         self._padding = tuple(padding)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import ndarray as nd
 from ...ndarray import NDArray
+from .. import checks
 from ..block import Block
 from ..hybrid_block import HybridBlock
 from ..nn import LeakyReLU
@@ -133,6 +134,8 @@ def make_state(func: Callable[..., Any], name: str, info: dict[str, Any]) -> Any
 def gate_parameters(cell: Block, gates: int, hidden_size: int, input_size: int, state_size: int,
                     initializers: dict[str, Any]) -> None:
     """Register the weights and biases of a cell: ``i2h`` for inputs and ``h2h`` for states, all gates together."""
+    checks.whole(cell, hidden_size=hidden_size, state_size=state_size)
+    checks.whole(cell, checks.UNKNOWN, input_size=input_size)
     shapes = {'i2h_weight': (gates * hidden_size, input_size), 'h2h_weight': (gates * hidden_size, state_size),
               'h2r_weight': (state_size, hidden_size), 'i2h_bias': (gates * hidden_size,),
               'h2h_bias': (gates * hidden_size,)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import checks
 from .base import HybridRecurrentCell, gate_parameters
 
 
@@ -14,6 +15,7 @@ class _GatedCell(HybridRecurrentCell):
 
     def __init__(self, hidden_size: int, input_size: int, initializers: dict[str, Any], prefix: str | None,
                  params: Any, state_size: int | None = None) -> None:
+        checks.whole(self, hidden_size=hidden_size)
         super().__init__(prefix=prefix, params=params)
         self._hidden_size = hidden_size
         self._input_size = input_size
@@ -45,6 +47,8 @@ class RNNCell(_GatedCell):
         super().__init__(hidden_size, input_size, {
             'i2h_weight': i2h_weight_initializer, 'h2h_weight': h2h_weight_initializer,
             'i2h_bias': i2h_bias_initializer, 'h2h_bias': h2h_bias_initializer}, prefix, params)
+        if isinstance(activation, str):
+            checks.activation(self, activation)
         self._activation = activation
 
     def _alias(self) -> str:
@@ -86,6 +90,9 @@ class LSTMCell(_GatedCell):
         super().__init__(hidden_size, input_size, {
             'i2h_weight': i2h_weight_initializer, 'h2h_weight': h2h_weight_initializer,
             'i2h_bias': i2h_bias_initializer, 'h2h_bias': h2h_bias_initializer}, prefix, params)
+        for name, function in (('activation', activation), ('recurrent_activation', recurrent_activation)):
+            if isinstance(function, str):
+                checks.activation(self, function, name)
         self._activation = activation
         self._recurrent_activation = recurrent_activation
 

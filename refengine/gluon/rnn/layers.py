@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import ndarray as nd
 from ...ndarray import NDArray
-from .. import deferred
+from .. import checks, deferred
 from ..hybrid_block import HybridBlock
 from . import sequence
 from .base import make_state
@@ -26,6 +26,10 @@ class _RNNLayer(HybridBlock):
     def __init__(self, mode: str, hidden_size: int, num_layers: int, layout: str, dropout: float, bidirectional: bool,
                  input_size: int, initializers: dict[str, Any], dtype: Any, projection_size: int | None = None,
                  use_sequence_length: bool = False, **kwargs: Any) -> None:
+        checks.whole(self, hidden_size=hidden_size, num_layers=num_layers)
+        checks.whole(self, checks.UNKNOWN, input_size=input_size)
+        checks.whole(self, 0, projection_size=projection_size or 0)
+        checks.number(self, 0, 1, dropout=dropout)
         super().__init__(**kwargs)
         assert layout in ('TNC', 'NTC'), f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']"
         self._mode = mode

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ndarray as nd
+from .. import checks
 from . import sequence
 from .base import HybridRecurrentCell
 from .stacks import BidirectionalCell
@@ -19,7 +20,8 @@ class DropoutCell(HybridRecurrentCell):
 
     def __init__(self, rate: float, axes: Any = (), prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix, params)
-        assert isinstance(rate, int | float), 'rate must be a number'
+        assert isinstance(rate, int | float), f'rate must be a number, got {rate!r}'
+        checks.number(self, 0, 1, rate=rate)
         self._rate = rate
         self._axes = axes
 
@@ -98,6 +100,7 @@ class ZoneoutCell(ModifierCell):
 
     def __init__(self, base_cell: Any, zoneout_outputs: float = 0., zoneout_states: float = 0.) -> None:
         refuse_bidirectional(base_cell, 'ZoneoutCell', "zoneout since it doesn't support step")
+        checks.number(self, 0, 1, zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
         super().__init__(base_cell)
         self._zoneout_outputs = zoneout_outputs
         self._zoneout_states = zoneout_states

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import checks
 from ...rnn.base import HybridRecurrentCell
 from ...rnn.cells import gru_step, lstm_step
 
@@ -38,6 +39,12 @@ class _ConvCell(HybridRecurrentCell):
         self._i2h_pad = _numbers(i2h_pad, dims)
         self._i2h_dilate = _numbers(i2h_dilate, dims)
         self._h2h_dilate = _numbers(h2h_dilate, dims)
+        checks.whole(self, hidden_channels=hidden_channels)
+        checks.sizes(self, dims, 1, i2h_kernel=self._i2h_kernel, h2h_kernel=self._h2h_kernel,
+                     i2h_dilate=self._i2h_dilate, h2h_dilate=self._h2h_dilate)
+        checks.sizes(self, dims, 0, i2h_pad=self._i2h_pad)
+        if isinstance(activation, str):
+            checks.activation(self, activation)
         # The states keep their size: what the kernel takes away at the borders is padded.
         self._h2h_pad = tuple(d * (k - 1) // 2 for d, k in zip(self._h2h_dilate, self._h2h_kernel, strict=True))
         self._channel_axis = conv_layout.index('C')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import checks
 from ...rnn.base import HybridRecurrentCell, gate_parameters
 
 
@@ -20,6 +21,7 @@ class LSTMPCell(HybridRecurrentCell):
                  h2h_weight_initializer: Any = None, h2r_weight_initializer: Any = None,
                  i2h_bias_initializer: Any = 'zeros', h2h_bias_initializer: Any = 'zeros', input_size: int = 0,
                  prefix: str | None = None, params: Any = None) -> None:
+        checks.whole(self, hidden_size=hidden_size, projection_size=projection_size)
         super().__init__(prefix=prefix, params=params)
         self._hidden_size = hidden_size
         self._input_size = input_size

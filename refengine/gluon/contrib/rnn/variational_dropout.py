@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import checks
 from ...rnn import sequence
 from ...rnn.modifiers import ModifierCell, refuse_bidirectional
 from ...rnn.stacks import HybridSequentialRNNCell, SequentialRNNCell
@@ -23,6 +24,7 @@ class VariationalDropoutCell(ModifierCell):
             stack = isinstance(base_cell, SequentialRNNCell | HybridSequentialRNNCell)
             for cell in base_cell if stack else [base_cell]:
                 refuse_bidirectional(cell, 'VariationalDropoutCell', 'variational state dropout')
+        checks.number(self, 0, 1, drop_inputs=drop_inputs, drop_states=drop_states, drop_outputs=drop_outputs)
         super().__init__(base_cell)
         self.drop_inputs = drop_inputs
         self.drop_states = drop_states
