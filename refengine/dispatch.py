@@ -249,7 +249,11 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
 
     visible = op.visible_count(params)
     outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
-    if outs and len(outs) not in (visible, op.output_count(params)):
+    for target in outs:
+        if not isinstance(target, NDArray):
+            raise TypeError(f'Operator {op.name}: out must be an NDArray or a list of them, got '
+                            f'{type(target).__name__}: {target!r:.60}')
+    if out is not None and len(outs) not in (visible, op.output_count(params)):
         raise MXNetError(f'Operator {op.name} expects {visible} outputs, but out has {len(outs)} arrays')
 
     arrays = [a._data for a in inputs]

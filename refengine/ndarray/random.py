@@ -34,12 +34,13 @@ def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], sh
         for value in values[1:]:
             assert isinstance(value, numeric_types), ('Distribution parameters must all have the same type, but got '
                                                       f'both {type(values[0])} and {type(value)}.')
-        if out is not None and (shape is _Null or shape is None):
-            shape = out.shape
-        if out is not None and dtype in (_Null, None):
-            given['dtype'] = np.dtype(out.dtype).name
-        if out is not None and ctx is None:
-            ctx = out.context
+        if isinstance(out, NDArray):
+            if shape is _Null or shape is None:
+                shape = out.shape
+            if dtype in (_Null, None):
+                given['dtype'] = np.dtype(out.dtype).name
+            if ctx is None:
+                ctx = out.context
         return dispatch.invoke(registry[f'_random_{name}'], (), {**given, **params, 'shape': _shape(shape)}, out, ctx)
     raise ValueError(f'Distribution parameters must be either NDArray or numbers, but got {type(values[0])}.')
 

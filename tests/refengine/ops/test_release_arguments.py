@@ -152,6 +152,21 @@ def test_outputs_are_counted_before_anything_is_written(out):
     assert all(not array.asnumpy().any() for array in outs)
 
 
+@pytest.mark.parametrize('out', [2.5, 'x', [nd.ones((2,)), None], np.ones(2)], ids=['number', 'text', 'list', 'numpy'])
+def test_what_a_result_cannot_be_written_to(out):
+    with pytest.raises(TypeError, match='out must be an NDArray or a list of them, got'):
+        nd.shape_array(nd.ones((2,)), out)
+    with pytest.raises(TypeError, match='out must be an NDArray or a list of them, got'):
+        nd.sqrt(nd.ones((2,)), out=out)
+    with pytest.raises(TypeError, match='out must be an NDArray or a list of them, got'):
+        nd.random.uniform(out=out)
+
+
+def test_no_output_is_too_few():
+    with pytest.raises(MXNetError, match='expects 1 outputs, but out has 0 arrays'):
+        nd.sqrt(nd.ones((2,)), out=[])
+
+
 # ---- gradients ------------------------------------------------------------------------------------------------------
 
 def test_an_infinite_slope_counts_only_between_the_bounds():
