@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import device, tape_walk
+from . import device, engine, tape_walk
 from .base import LateError, MXNetError
 from .tape import GONE, LEAF, MANY, NOT_IN_GRAPH, Leaf, Pair, state
 from .tape_walk import Given, add, first_gradients, reachable, second_gradients
@@ -100,6 +100,32 @@ def _wanted(variables: Sequence[Any], leaves: Sequence[Leaf]) -> list[Leaf]:
     return wanted
 
 
+def _shown(error: Exception) -> Exception:
+    """The error that the caller sees for one of the walk."""
+    if isinstance(error, LateError):
+        return error.error
+    if isinstance(error, ArithmeticError | LookupError | TypeError | ValueError):
+        shown = MXNetError(f'Error in a gradient: {error}')
+        shown.__cause__ = error
+        return shown
+    return error
+
+
+def _failure(nodes: Sequence[Any]) -> engine.Failure | None:
+    """The error, not yet raised, of a call that is to be differentiated: the walk came upon what it left behind."""
+    return engine.failure_of(array for node in nodes for array in (*node.inputs, *node.outputs))
+
+
+def _fail(leaves: Sequence[Leaf], failure: engine.Failure, later: bool) -> None:
+    """Let gradients fail with the error of what they depend on: where they are waited for, or now."""
+    if not later:
+        failure.deliver()
+    for leaf in leaves:
+        if leaf.kind == LEAF:
+            leaf.fresh = True
+            leaf.grad._data = engine.fail(leaf.grad._data, failure)
+
+
 def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_graph: bool = False,
               create_graph: bool = False, train_mode: bool = True,
               variables: Sequence[Any] | None = None) -> list[Any] | None:
@@ -130,6 +156,7 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
     if recording is not create_graph:
         state.recording = create_graph
     here.training = train_mode
+    failure = None
     token = _enter(device.ERRORS_IGNORED)
     try:
         if create_graph:
@@ -138,10 +165,13 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
             first_gradients(nodes, grads, chain)
     except Given as given:
         raise given.error from given.error.__cause__
-    except LateError as late:
-        raise late.error from None
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise MXNetError(f'Error in a gradient: {error}') from error
+    except Exception as error:
+        failure = _failure(nodes)
+        if failure is None:
+            shown = _shown(error)
+            if shown is error:
+                raise
+            raise shown from shown.__cause__
     finally:
         _leave(token)
         here.training = training
@@ -149,7 +179,9 @@ def gradients(heads: Sequence[Any], head_grads: Sequence[Any] | None, retain_gra
             state.recording = recording
 
     result = None
-    if variables is None:
+    if failure is not None:
+        _fail(leaves, failure, variables is None and not create_graph)
+    elif variables is None:
         for leaf in leaves:
             if leaf.kind == LEAF:
                 leaf.fresh = True
