@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
             "shows": {"type": "object", "additionalProperties": _TEXT},
             "reason": {"type": "string", "minLength": 20},
             "rules": _TEXTS,
-            "avoid": {"type": "boolean"},
+            "avoid": {"enum": [True, False, "changed"]},
             "unsteady": {"type": "boolean"},
             "np_shape": {"type": "boolean"},
             "example": _TEXTS,
@@ -53,8 +53,9 @@ class Known:
     kinds, operators: what kind of difference it is, and globs of the operations that it is about;  where: a regular
     expression that the program must contain;  variable: one for the name of the variable that differs;  shows: engine
     -> a regular expression for what it does;  avoid: programs that contain such an operation are not run, because they
-    end an engine or damage it;  example: the program that shows it, run at the start of every session;  unsteady: it
-    need not show there, since it depends on what the memory holds.
+    end an engine or damage it ("changed": but for the samples of the operators, which do neither);  example: the
+    program that shows it, run at the start of every session;  unsteady: it need not show there, since it depends on
+    what the memory holds.
     """
 
     id: str
@@ -67,7 +68,7 @@ class Known:
     variable: str = ""
     shows: Mapping[str, str] | None = None
     rules: tuple[str, ...] = ()
-    avoid: bool = False
+    avoid: bool | str = False
     unsteady: bool = False
     np_shape: bool = False
 
@@ -97,8 +98,11 @@ class Known:
 
     def forbids(self, program: Program) -> bool:
         """True if the program would end an engine in the way that is known."""
-        return self.avoid and bool(self._where.search(program.text)) and any(
-            self._applies([name], program) for line in program.lines for name in operations(line))
+        if not self.avoid or (self.avoid == "changed" and program.origin.startswith("sample:")):
+            return False
+        if not self._where.search(program.text):
+            return False
+        return any(self._applies([name], program) for line in program.lines for name in operations(line))
 
 
 def load(path: Path = FILE) -> list[Known]:

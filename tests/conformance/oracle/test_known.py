@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -121,3 +122,23 @@ def test_a_method_is_the_function_of_its_name() -> None:
                    "MXNetError: Check failed: delay_alloc:")
     assert not covered("slices-without-elements", "error", line.replace("slice", "clip"),
                        "no error: y = float32 (2, 0) []", "MXNetError: Check failed: delay_alloc:")
+
+
+def test_samples_are_run_where_only_their_changes_do_damage() -> None:
+    found = next(found for found in ENTRIES if found.avoid == "changed")
+    operation = f"y = mx.{found.operators[-1]}(a)"
+    lines = ("a = mx.nd.array([1.0], dtype='float32')", operation, "y.backward()")
+    assert found.forbids(Program(lines, origin="changed:of something"))
+    assert not found.forbids(Program(lines, origin="sample:of something"))
+
+
+@pytest.mark.parametrize("found", ENTRIES, ids=lambda found: found.id)
+def test_expressions_are_searched_in_no_time(found: Known) -> None:
+    """Ten thousand numbers; an expression that tries every way to divide them among its parts would never end."""
+    numbers = ", ".join(["[[0.5, -1.25], [1.0, 2.0]]"] * 2500)
+    text = "\n".join(f"{name} = mx.nd.array([[{numbers}]], dtype='float32')" for name in "ab") + "\ny = mx.nd.sum(a)\n"
+    before = time.process_time()
+    re.search(found.where, text, re.DOTALL)
+    for pattern in (found.shows or {}).values():
+        re.search(pattern, text, re.DOTALL)
+    assert time.process_time() - before < 2
