@@ -10,14 +10,11 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..base import MXNetError
-from ..fields import Bool, Int
 from ..ndarray import NDArray
-from . import deferred, tracing
+from . import deferred, flags, tracing
 from .block import Block, require_callable
 from .parameter import DeferredInitializationError
 from .utils import shape_is_known
-
-_STATIC, _LIMIT = Bool(False), Int(2, low=0)
 
 
 class HybridBlock(Block):
@@ -77,28 +74,21 @@ class HybridBlock(Block):
 
         ``backend`` is MKLDNN or ONEDNN: in inference BatchNorm is folded into the weights before it, again whenever a
         parameter changes, and results differ from eager ones in the last digits. MXNetError for any other name, and
-        for flags that are neither true nor false.
+        for flags that are neither true nor false. ``partition_if_dynamic`` of 2.x and other options of the releases
+        are taken and change nothing, see ``flags``; beside a back end any keyword is one of its options.
         """
-        static_alloc = _STATIC.parse(static_alloc, 'static_alloc', 'hybridize')
-        static_shape = _STATIC.parse(static_shape, 'static_shape', 'hybridize')
-        inline_limit = _LIMIT.parse(inline_limit, 'inline_limit', 'hybridize')
-        if kwargs and backend is None:
-            raise TypeError(f"hybridize() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        options = flags.parsed(static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
+        flags.refuse_unknown(kwargs, backend)
         if backend is not None:
             from ..graph import backends
             backends.require(backend)
         self._active = active
         self._clear_cached_op()
-        self._flags = {'static_alloc': static_alloc, 'static_shape': static_shape, 'inline_limit': inline_limit,
-                       **({'backend': backend} if backend is not None else {})}
-        for name, value in (('forward_bulk_size', forward_bulk_size), ('backward_bulk_size', backward_bulk_size)):
-            if value is not None:
-                self._flags[name] = value
+        self._flags = options if backend is None else {**options, 'backend': backend}
         if active and (self._forward_hooks or self._forward_pre_hooks):
             warnings.warn(f'"{self}" is being hybridized while still having forward hook/pre-hook. If "{self}" is a '
                           f'child of HybridBlock, the hooks will not take effect.', stacklevel=2)
-        super().hybridize(active, static_alloc=static_alloc, static_shape=static_shape, inline_limit=inline_limit,
-                          forward_bulk_size=forward_bulk_size, backward_bulk_size=backward_bulk_size)
+        super().hybridize(active, **options)
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Have ``callback(name, operator, array)`` called for every output of an operator of the compiled block.
@@ -203,10 +193,15 @@ class HybridBlock(Block):
                      **kwargs: Any) -> None:
         """Compile for a back end, see ``hybridize``, with its other options as keywords.
 
-        ValueError without a name, MXNetError for one that is not there (rule GRAPH-FUSE-002).
+        ValueError without a name, MXNetError for one that is not there (rule GRAPH-FUSE-002), TypeError for options
+        that the block itself says to the graph.
         """
         if not backend:
             raise ValueError('Must specify "backend" to optimize_for')
+        for name in ('args', 'aux', 'ctx'):
+            if name in kwargs:
+                raise TypeError(f"optimize_for() got multiple values for argument '{name}': the block gives it to the "
+                                f"back end itself")
         self.hybridize(True, backend, clear, static_alloc, static_shape, inline_limit, forward_bulk_size,
                        backward_bulk_size, **kwargs)
         if first_array((x, *args)) is not None:

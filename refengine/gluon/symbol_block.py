@@ -11,7 +11,7 @@ from .. import dispatch
 from .. import ndarray as nd
 from ..context import Context, cpu
 from ..ndarray import NDArray
-from . import deferred, tracing
+from . import deferred, flags, tracing
 from .compiled import Compiled, infer_parameters
 from .hybrid_block import HybridBlock, first_array
 from .parameter import DeferredInitializationError
@@ -162,7 +162,9 @@ class SymbolBlock(HybridBlock):
         return self.forward(*args)
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Nothing changes: the graph is compiled anyway."""
+        """Nothing changes: the graph is compiled anyway. TypeError for an option that no release has."""
+        flags.refuse_unknown({name: value for name, value in kwargs.items() if name not in flags.NAMED},
+                             kwargs.get('backend'))
         self._active = active
 
     def export(self, path: str | None, epoch: int = 0, remove_amp_cast: bool = True) -> Any:

@@ -13,7 +13,9 @@ NAMES = frozenset({'MKLDNN', 'ONEDNN'})
 
 
 def require(name: str) -> None:
-    """MXNetError for a back end that is not there (rule GRAPH-FUSE-002)."""
+    """MXNetError for a back end that is not there (rule GRAPH-FUSE-002); AssertionError for what is no name."""
+    if not isinstance(name, str):
+        raise AssertionError(f'backend must be a name, one of {sorted(NAMES)}, got {name!r} of type {type(name)}')
     if name not in NAMES:
         raise MXNetError(f"Error optimizing for backend '{name}': it cannot be found; there are {sorted(NAMES)}")
 

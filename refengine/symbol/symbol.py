@@ -240,10 +240,19 @@ class Symbol:
                      type_dict: Any = None, stype_dict: Any = None, skip_infer: bool = False, **kwargs: Any) -> Symbol:
         """The same graph, which runs as the back end wants it when it is bound: see ``gluon.HybridBlock.hybridize``.
 
-        MXNetError for a name that is not there (rule GRAPH-FUSE-002).
+        MXNetError for a name that is not there (rule GRAPH-FUSE-002), AssertionError for arguments that are no dict,
+        TypeError for a dict of anything but arrays.
         """
         from ..graph import backends
+        from ..ndarray import NDArray
         backends.require(backend)
+        for what, given in (('args', args), ('aux', aux)):
+            if given is not None and not isinstance(given, dict):
+                raise AssertionError(f'{what} must be a dict of names to arrays, got {type(given)}')
+            for name, array in (given or {}).items():
+                if not isinstance(array, NDArray):
+                    raise TypeError(f'Only accept list of NDArrays or dict of str to NDArray: {what}[{name!r}] is of '
+                                    f'type {type(array)}')
         optimized = type(self)(self._entries)
         optimized._backend = backend
         return optimized
