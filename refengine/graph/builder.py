@@ -67,7 +67,7 @@ class Builder:
         self._slots = slots
         self._xp = xp
         self._ctx = ctx or Context('cpu', 0)
-        self._concrete = concrete
+        self.concrete = concrete
         self._steps: list[Step] = []
         self._noted = noted
         self.made: list[Value] = []
@@ -103,7 +103,7 @@ class Builder:
                 raise MXNetError(f'{op.name} in a graph takes values of the graph, not {type(item).__name__}')
         if getattr(op, 'source', False):
             params = {**params, 'ctx': self._ctx}
-        if self._concrete:
+        if self.concrete:
             found, single = self._compute(op, inputs, params)
         else:
             found, single = self._describe(op, inputs, params)
@@ -182,15 +182,24 @@ def walk_back(F: Any, steps: Sequence[Step], values: Callable[[int], Any], grads
                     if ograds[index] is None:
                         ograds[index] = zeros_like(outputs[index])
             result = op.grad(F, ograds, [values(slot) for slot in step.inputs], outputs, step.params)
-        for slot, gradient in zip(step.inputs, result, strict=False):
-            if slot is None or slot not in in_graph or gradient is None:
-                continue
-            if gradient.__class__ is FunctionType:
-                gradient = gradient()
-                if gradient is None:
-                    continue
-            grads[slot] = add(grads[slot], gradient) if slot in grads else gradient
+        hand_on(step, result, grads, in_graph, add)
     return grads
+
+
+def hand_on(step: Step, result: Sequence[Any], grads: dict[int, Any], in_graph: set[int],
+            add: Callable[[Any, Any], Any]) -> None:
+    """Add the gradients of a step's inputs to what their slots have got so far.
+
+    A gradient may be a function of no arguments, which is called only when somebody needs its result.
+    """
+    for slot, gradient in zip(step.inputs, result, strict=False):
+        if slot is None or slot not in in_graph or gradient is None:
+            continue
+        if gradient.__class__ is FunctionType:
+            gradient = gradient()
+            if gradient is None:
+                continue
+        grads[slot] = add(grads[slot], gradient) if slot in grads else gradient
 
 
 def reachable(steps: Sequence[Step], wanted: Sequence[int]) -> set[int]:

@@ -7,8 +7,6 @@ operators are timed, arithmetic takes its long way, and graphs run step by step 
 from __future__ import annotations
 
 import functools
-import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,23 +15,11 @@ from ..graph import plan as graph_plan
 from ..kvstore import reduce
 from ..ndarray import arithmetic, creation
 from ..ndarray.ndarray import NDArray
-from ..op import registry
-from . import memory
-
-_now = time.perf_counter_ns
+from ..op import Operator, registry
+from . import memory, names
+from .timer import API, Timer, depth, now, timed_call
 
 _undo: list[Callable[[], None]] = []
-
-
-class _Depth(threading.local):
-    """How deep the thread is in timed code: bodies call each other, the outermost one counts."""
-
-    operator = 0
-    api = 0
-    graph = 0
-
-
-_depth = _Depth()
 
 
 class _Diverted(list):
@@ -45,6 +31,15 @@ class _Diverted(list):
 
     def insert(self, index: Any, kernel: Any) -> None:
         self._kernels.insert(index, kernel)
+
+    def clear(self) -> None:
+        """Somebody wraps the body, with which the kernels go: afterwards there are none beside it."""
+        self._kernels = []
+
+    def install(self, op: Operator) -> None:
+        """Stand in the place of the kernels of an operator."""
+        op.kernels = self
+        _undo.append(lambda: setattr(op, 'kernels', self._kernels))
 
 
 def install(session: Any) -> None:
@@ -65,19 +60,30 @@ def remove() -> None:
 
 
 def _change(owner: Any, name: str, value: Any) -> None:
-    before = getattr(owner, name) if not isinstance(owner, type) else owner.__dict__[name]
+    def present() -> Any:
+        return owner.__dict__[name] if isinstance(owner, type) else getattr(owner, name)
+
+    def undo() -> None:
+        if present() is value:      # else somebody has wrapped it, mixed precision say, and goes on with it
+            setattr(owner, name, before)
+
+    before = present()
     setattr(owner, name, value)
-    _undo.append(lambda: setattr(owner, name, before))
+    _undo.append(undo)
 
 
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 def _time_operators(session: Any) -> None:
-    timer = _Timer(session)
-    for op in {id(op): op for op in registry.values()}.values():
+    from . import gradients, updates  # not before somebody profiles: they need the optimizers and the executor
+    timer = Timer(session)
+    _undo.append(timer.stop)
+    operators = list({id(op): op for op in registry.values()}.values())
+    for op in operators:
         kernels = op.kernels
-        _change(op, 'forward', functools.partial(timer.body, op.name, op.forward, kernels))
-        _change(op, 'kernels', _Diverted(kernels))
+        if op.name != 'Custom':
+            _change(op, 'forward', functools.partial(timer.body, names.forward(op.name), op.forward, kernels))
+        _Diverted(kernels).install(op)
     _change(arithmetic, '_SMALL', -1)
     for cls in (NDArray, *NDArray.__subclasses__()):
         for name, (pair, scalar, _, _) in arithmetic._BINARY.items():
@@ -91,6 +97,8 @@ def _time_operators(session: Any) -> None:
     forward, backward = graph_plan.Plan.forward, graph_plan.Plan.backward
     _change(graph_plan.Plan, 'forward', _step_by_step(timer, forward))
     _change(graph_plan.Plan, 'backward', _step_by_step(timer, backward))
+    gradients.install(timer, operators, _change)
+    updates.install(timer, _change)
     _forget_bodies()
     _undo.append(_forget_bodies)
 
@@ -102,66 +110,7 @@ def _forget_bodies() -> None:
         del found[name]
 
 
-class _Timer:
-    """Times the outermost operator of a thread and reports it to the session."""
-
-    def __init__(self, session: Any) -> None:
-        self.session = session
-        self.imperative = session.wants('imperative')
-        self.symbolic = session.wants('symbolic')
-        self.api = session.wants('api')
-
-    def body(self, name: str, forward: Callable[..., Any], kernels: list[Any], xp: Any, *arrays: Any,
-             **params: Any) -> Any:
-        """In place of an operator's body."""
-        for kernel in kernels:
-            if _depth.operator:
-                result = kernel(xp, *arrays, **params)
-            else:
-                result = self.attempt(name, arrays, kernel, xp, *arrays, **params)
-            if result is not NotImplemented:
-                return result
-        if _depth.operator:
-            return forward(xp, *arrays, **params)
-        return self.call(name, forward, xp, *arrays, _operands=arrays, **params)
-
-    def attempt(self, name: str, arrays: Any, kernel: Callable[..., Any], *args: Any, **params: Any) -> Any:
-        """A kernel that may decline: only one that takes the call counts."""
-        _depth.operator = 1
-        start = _now()
-        try:
-            result = kernel(*args, **params)
-        finally:
-            _depth.operator = 0
-        if result is not NotImplemented:
-            self.report(name, start, _now(), arrays, result)
-        return result
-
-    def call(self, name: str, function: Callable[..., Any], *args: Any, _operands: Any = (), **params: Any) -> Any:
-        """Call a function and report it as an operator."""
-        _depth.operator += 1
-        start = _now()
-        try:
-            result = function(*args, **params)
-        finally:
-            _depth.operator -= 1
-        if not _depth.operator:
-            self.report(name, start, _now(), _operands, result)
-        return result
-
-    def report(self, name: str, start: int, end: int, operands: Any, result: Any) -> None:
-        session = self.session
-        device = memory.device_of(operands, result)
-        memory.observe(result, device)
-        graph = _depth.graph
-        if self.api and not graph and not _depth.api:
-            session.span('MXNET_C_API', 'MXImperativeInvokeEx', start, end, 'be')
-        if self.symbolic if graph else self.imperative:
-            from .session import device_number
-            session.span('operator', name, start, end, 'BE', device_number(device), device)
-
-
-def _timed_inplace(timer: _Timer, inplace: Callable[..., Any], pair: str, scalar: str) -> Callable[..., Any]:
+def _timed_inplace(timer: Timer, inplace: Callable[..., Any], pair: str, scalar: str) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         name = pair if isinstance(other, NDArray) else scalar
         return timer.call(name, inplace, self, other, _operands=(self._data,))
@@ -169,7 +118,7 @@ def _timed_inplace(timer: _Timer, inplace: Callable[..., Any], pair: str, scalar
     return method
 
 
-def _step_by_step(timer: _Timer, method: Callable[..., Any]) -> Callable[..., Any]:
+def _step_by_step(timer: Timer, method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of plans that takes no compiled way, and leaves none behind that is timed."""
 
     @functools.wraps(method)
@@ -179,17 +128,17 @@ def _step_by_step(timer: _Timer, method: Callable[..., Any]) -> Callable[..., An
         self._plain = self._recorded = None
         self._backwards = {}
         self._needed = set()
-        _depth.graph += 1
-        start = _now()
+        depth.graph += 1
+        start = now()
         try:
             return method(self, *args)
         finally:
-            end = _now()
-            _depth.graph -= 1
+            end = now()
+            depth.graph -= 1
             for name, value in before.items():
                 setattr(self, name, value)
-            if timer.api and not _depth.graph and not _depth.api:
-                timer.session.span('MXNET_C_API', 'MXInvokeCachedOpEx', start, end, 'be')
+            if timer.api and not depth.graph and not depth.api:
+                timer.session.span(API, 'MXInvokeCachedOpEx', start, end, 'be')
 
     return run
 
@@ -201,19 +150,6 @@ def _time_waits(session: Any) -> None:
                                    (NDArray, 'asnumpy', 'MXNDArraySyncCopyToCPU'),
                                    (engine, 'waitall', 'MXNDArrayWaitAll')):
         original = owner.__dict__[attribute]
-        _change(owner, attribute, _timed_call(session, original, name))
-
-
-def _timed_call(session: Any, function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        _depth.api += 1
-        start = _now()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _depth.api -= 1
-            if not _depth.api:
-                session.span('MXNET_C_API', name, start, _now(), 'be')
-
-    return call
+        _change(owner, attribute, timed_call(session, original, name))
+    from . import gradients
+    gradients.install_calls(session, _change)

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refengine as mx
-from refengine import dispatch, engine
+from refengine import autograd, dispatch, engine, tape_backward, tape_walk
+from refengine.graph import builder
 from refengine.graph.plan import Plan
 from refengine.kvstore import reduce
-from refengine.ndarray import NDArray, arithmetic, creation
+from refengine.ndarray import NDArray, arithmetic, creation, custom, ndarray  # noqa: F401 - Custom is made complete
 from refengine.op import registry
+from refengine.optimizer import Optimizer, apply
+from refengine.optimizer.rule_optimizer import RuleOptimizer
+from refengine.symbol.executor import Executor
 
 
 def state() -> dict[str, Any]:
     """Everything that a profile changes, by identity."""
     found: dict[str, Any] = {f"{name}.forward": op.forward for name, op in registry.items()}
     found.update({f"{name}.kernels": id(op.kernels) for name, op in registry.items()})
+    for part in ("grad", "partials", "backward"):
+        found.update({f"{name}.{part}": getattr(op, part) for name, op in registry.items()})
     found.update({f"NDArray.{name}": value for name, value in vars(NDArray).items()})
     for owner, names in ((arithmetic, ["_SMALL"]), (creation, ["_filled"]), (engine, ["waitall"]),
-                         (reduce, ["add_up", "write"]), (Plan, ["forward", "backward"])):  # fmt: skip
+                         (reduce, ["add_up", "write"]), (Plan, ["forward", "backward"]),
+                         (tape_walk, ["_hand_on", "add"]), (tape_backward, ["gradients"]), (ndarray, ["gradients"]),
+                         (Executor, ["forward", "backward"]), (autograd._FunctionRecord, ["backward"]),
+                         (builder, ["hand_on"]), (apply, ["apply"]), (RuleOptimizer, ["_update_all"]),
+                         (Optimizer, ["update_multi_precision"])):  # fmt: skip
         found.update({f"{owner.__name__}.{name}": getattr(owner, name) for name in names})
     return found
 
@@ -40,6 +53,10 @@ def test_a_stopped_profiler_costs_nothing(profiler: Any) -> None:
     running = state()
     assert running["dot.forward"] is not before["dot.forward"]
     assert running["NDArray._data"] is not before["NDArray._data"]
+    assert running["dot.grad"] is not before["dot.grad"]
+    assert {name for name in before if "." not in name} == set()
+    changed = [name for name in before if running[name] is not before[name] and not name.startswith("NDArray.")]
+    assert {name.rpartition(".")[2] for name in changed} >= {"gradients", "hand_on", "_hand_on", "apply", "_update_all"}
     (mx.nd.ones((2,)) + 1).asnumpy()
     profiler.pause()
     assert state() == before
@@ -133,6 +150,35 @@ def test_memory_rises_and_falls(profiler: Any) -> None:
         row = found[f"Memory: {device}"]
         assert row["Count"] == 2, "views use no memory"
         assert row["Max"] - row["Min"] == pytest.approx(kilobytes)
+
+
+def test_mixed_precision_that_begins_in_a_profile_stays(profiler: Any) -> None:
+    """Who wraps an operator while it is timed finds it wrapped afterwards."""
+    code = (
+        "import numpy as np, refengine as mx\n"
+        "from refengine import amp\n"
+        "from refengine.op import registry\n"
+        "from refengine.kernels import load; load()\n"
+        "mx.profiler.set_config(profile_all=True, aggregate_stats=True)\n"
+        "mx.profiler.set_state('run')\n"
+        "amp.init()\n"
+        "x, w = mx.nd.ones((8, 16)), mx.nd.ones((4, 16))\n"
+        "w.attach_grad()\n"
+        "def step():\n"
+        "    with mx.autograd.record(): y = mx.nd.FullyConnected(x, w, no_bias=True, num_hidden=4)\n"
+        "    y.backward()\n"
+        "    return y.dtype, w.grad.asnumpy().tolist()\n"
+        "during = step()\n"
+        "mx.profiler.set_state('stop')\n"
+        "size = len(mx.profiler.dumps())\n"
+        "assert step() == during and during[0] is np.float16, during\n"
+        "assert not registry['Convolution'].kernels\n"
+        "assert len(mx.profiler.dumps()) == size, 'what runs later is not in the table'\n"
+        "mx.profiler.dump()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=60, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def test_failures_are_no_operators(profiler: Any) -> None:
