@@ -68,9 +68,10 @@ def _per_channel(xp: Any, values: tuple[float, ...], data: Any) -> Any:
 def _normalize(xp: Any, data: Any, mean: tuple[float, ...] = (), std: tuple[float, ...] = ()) -> Any:
     """A tensor (channels, height, width) minus mean, divided by std, per channel or one for all.
 
-    Integers are computed with as floating point numbers, and what is left loses its fraction.
+    Integers are computed with in single precision, and what is left loses its fraction.
     """
-    result = (data - _per_channel(xp, mean, data)) / _per_channel(xp, std, data)
+    exact = data if data.dtype.kind == 'f' else data.astype(np.float32)
+    result = (exact - _per_channel(xp, mean, data)) / _per_channel(xp, std, data)
     return result.astype(data.dtype, copy=False)
 
 

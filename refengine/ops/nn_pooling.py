@@ -211,9 +211,12 @@ def _grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]
         return (F._max_pooling_backward(og, data, y, **shared),)
     shape = {'data_shape': tuple(data.shape)}
     if kind == 'lp' and params['p_value'] > 1:
-        power = params['p_value'] - 1
-        back = F._sum_pooling_backward(og / y ** power, **{**shared, 'pool_type': 'sum'}, **shape)
-        return (back * data ** power,)
+        power, narrow = params['p_value'] - 1, data.dtype == np.float16
+        if narrow:
+            og, y, data = (F.cast(x, dtype='float32') for x in (og, y, data))
+        share = F.where(y == 0, F.zeros_like(y), og / F.where(y == 0, F.ones_like(y), y) ** power)
+        back = F._sum_pooling_backward(share, **{**shared, 'pool_type': 'sum'}, **shape) * data ** power
+        return (F.cast(back, dtype='float16') if narrow else back,)
     return (F._sum_pooling_backward(og, **{**shared, 'pool_type': 'avg' if kind == 'avg' else 'sum'}, **shape),)
 
 

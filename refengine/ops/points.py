@@ -61,7 +61,10 @@ def interpolate(xp: Any, data: Any, y: Any, x: Any) -> Any:
 
 
 def interpolate_grad(F: Any, og: Any, data: Any, y: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Gradients of ``interpolate`` by images and coordinates."""
+    """Gradients of ``interpolate`` by images and coordinates; in half precision, sums of single precision."""
+    if data.dtype == np.float16:
+        wide = interpolate_grad(F, *(F.cast(a, dtype='float32') for a in (og, data, y, x)))
+        return tuple(F.cast(a, dtype='float16') for a in wide)  # type: ignore[return-value]
     top, left = F.floor(y), F.floor(x)
     dy, dx = y - top, x - left
     of_data = of_y = of_x = None

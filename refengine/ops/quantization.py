@@ -31,8 +31,14 @@ def scale_of(dtype: Any, limit: Any) -> np.float32:
 
 def to_bytes(xp: Any, values: Any, limit: Any, dtype: str, steps: dict[str, float] = LEVELS) -> Any:
     """Values in steps of limit / levels, kept within the range of the element type."""
-    scale = np.float32(steps[dtype]) / np.float32(limit) if limit else np.float32(0)
-    return kept(xp, xp.rint(values * scale), dtype)
+    if not limit:
+        return beyond(xp, values, dtype)
+    return kept(xp, xp.rint(values * (np.float32(steps[dtype]) / np.float32(limit))), dtype)
+
+
+def beyond(xp: Any, values: Any, dtype: str) -> Any:
+    """Bytes of a range without width: the largest and the smallest, and 0 for the one number in it."""
+    return kept(xp, xp.sign(values) * np.float32(256), dtype)
 
 
 def kept(xp: Any, steps: Any, dtype: str) -> Any:
@@ -81,7 +87,8 @@ def _quantize(xp: Any, data: Any, min_range: Any, max_range: Any, out_type: str 
     """Numbers as bytes, and their range. uint8 holds no negative number: they become 0."""
     limit = reach(min_range, max_range)
     steps = data * scale_of(out_type, limit)
-    result = kept(xp, xp.copysign(xp.floor(xp.abs(steps) + np.float32(0.5)), steps), out_type)
+    result = kept(xp, xp.copysign(xp.floor(xp.abs(steps) + np.float32(0.5)), steps), out_type) if limit else beyond(
+        xp, data, out_type)
     if out_type == 'int8':
         return (result, *pair(xp, limit, True))
     return result, min_range.reshape(1).astype(np.float32), max_range.reshape(1).astype(np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base import MXNetError
 from ..op import Bool, Float, Int, Shape, register
-from .roi_pooling import BINS, check_regions, image_of, round_away
+from .roi_pooling import BINS, check_regions, image_of, round_away, single
 
 _SCALE = Float(doc='pixels of the array per unit of the coordinates', low=0.0, high=1.0)
 
@@ -37,28 +37,28 @@ def _lines(positions: np.ndarray, size: int) -> np.ndarray:
 
 def _aligned_axis(low: float, high: float, bins: int, size: int, ratio: int, aligned: bool) -> np.ndarray:
     """The matrix of one axis: the mean of the points of each bin."""
-    single = np.float32
-    start = single(low) - single(0.5 if aligned else 0)
-    length = single(high) - single(low)
+    kind = np.float32
+    start = kind(low) - kind(0.5 if aligned else 0)
+    length = kind(high) - kind(low)
     if not aligned:
-        length = max(length, single(1))
-    step = length / single(bins)
+        length = max(length, kind(1))
+    step = length / kind(bins)
     points = ratio if ratio > 0 else math.ceil(step)
     if points < 1:
         return np.zeros((bins, size))
-    offsets = (np.arange(points, dtype=single) + single(0.5)) * step / single(points)
-    positions = start + np.arange(bins, dtype=single)[:, None] * step + offsets
+    offsets = (np.arange(points, dtype=kind) + kind(0.5)) * step / kind(points)
+    positions = start + np.arange(bins, dtype=kind)[:, None] * step + offsets
     return _lines(positions.reshape(-1).astype(float), size).reshape(bins, points, size).mean(axis=1)
 
 
-def _pooled_axis(low: float, high: float, bins: int, size: int) -> np.ndarray:
-    """The matrix of one axis of PSROIPooling: the mean of the lines that a bin touches."""
-    single = np.float32
-    step = max(single(high) - single(low), single(0.1)) / single(bins)
+def _pooled_axis(low: Any, high: Any, bins: int, size: int) -> np.ndarray:
+    """The matrix of one axis of PSROIPooling: the mean of the lines that a bin touches, in the type of the limits."""
+    kind = low.dtype.type
+    step = max(high - low, kind(0.1)) / kind(bins)
     weights = np.zeros((bins, size))
     for index in range(bins):
-        first = min(max(int(np.floor(single(index) * step + single(low))), 0), size)
-        last = min(max(int(np.ceil(single(index + 1) * step + single(low))), 0), size)
+        first = min(max(int(np.floor(kind(index) * step + low)), 0), size)
+        last = min(max(int(np.ceil(kind(index + 1) * step + low)), 0), size)
         if last > first:
             weights[index, first:last] = 1.0 / (last - first)
     return weights
@@ -147,7 +147,7 @@ def _align_matrices(p: dict[str, Any], height: int, width: int) -> Callable[[Any
     rows, columns = p['pooled_size']
 
     def matrices(roi: Any) -> Pair:
-        left, top, right, bottom = (roi[1:5] * roi.dtype.type(p['spatial_scale'])).tolist()
+        left, top, right, bottom = (roi[1:5] * single(p['spatial_scale'], roi.dtype)).tolist()
         ratio, aligned = p['sample_ratio'], p['aligned']
         return (_aligned_axis(top, bottom, rows, height, ratio, aligned),
                 _aligned_axis(left, right, columns, width, ratio, aligned))
@@ -202,9 +202,9 @@ def _position_infer(arrays: Any, params: dict[str, Any]) -> None:
 
 def _position_matrices(p: dict[str, Any], height: int, width: int) -> Callable[[Any], Pair]:
     def matrices(roi: Any) -> Pair:
-        scale = roi.dtype.type(p['spatial_scale'])
-        left, top = (round_away(float(v)) * scale for v in roi[1:3])
-        right, bottom = ((round_away(float(v)) + 1) * scale for v in roi[3:5])
+        scale = single(p['spatial_scale'], roi.dtype)
+        left, top = (roi.dtype.type(round_away(float(v))) * scale for v in roi[1:3])
+        right, bottom = (roi.dtype.type(round_away(float(v)) + 1) * scale for v in roi[3:5])
         return (_pooled_axis(top, bottom, p['pooled_size'], height),
                 _pooled_axis(left, right, p['pooled_size'], width))
 

@@ -13,7 +13,7 @@ from ..base import MXNetError, shape_text
 from ..op import Bool, Float, Int, Shape, register
 from ._nn import require_shape
 from ._raw import raw
-from .roi_pooling import check_regions
+from .roi_pooling import check_regions, single
 
 _OP = '_contrib_DeformablePSROIPooling'
 
@@ -33,7 +33,7 @@ def _half_away(x: Any, xp: Any) -> Any:
 
 def _edges(xp: Any, rois: Any, p: dict[str, Any]) -> tuple[Any, Any]:
     """First corner and size (regions, 2) of all regions, vertical first."""
-    scale, half = rois.dtype.type(p['spatial_scale']), rois.dtype.type(0.5)
+    scale, half = single(p['spatial_scale'], rois.dtype), rois.dtype.type(0.5)
     corner = _half_away(rois[:, 1:], xp)
     start = corner[:, 1::-1] * scale - half
     stop = (corner[:, 3:1:-1] + 1) * scale - half
@@ -62,7 +62,7 @@ def _coordinates(xp: Any, rois: Any, trans: Any, moves: bool = False, **p: Any) 
     inner = xp.arange(samples).astype(rois.dtype) / samples
     found = []
     for axis in (0, 1):
-        move = pairs[:, :, 1 - axis] * (rois.dtype.type(p['trans_std']) * size[:, axis, None, None, None])
+        move = pairs[:, :, 1 - axis] * (single(p['trans_std'], rois.dtype) * size[:, axis, None, None, None])
         out = xp.broadcast_to(move[..., None], (*move.shape, samples * samples))
         if not moves:
             place = grid.reshape((-1, 1) if axis == 0 else (1, -1))
@@ -82,7 +82,7 @@ def _moves(xp: Any, of_y: Any, of_x: Any, rois: Any, data_shape: tuple[int, ...]
     out = xp.zeros((data_shape[0], data_shape[1] // 2, 2, *data_shape[2:]), of_y.dtype)
     part = _parts(p).tolist()
     for axis, gradient in ((0, of_y), (1, of_x)):
-        factor = rois.dtype.type(p['trans_std']) * size[:, axis, None, None, None]
+        factor = single(p['trans_std'], rois.dtype) * size[:, axis, None, None, None]
         whole = gradient.sum(axis=-1) * factor
         for i, row in enumerate(part):
             for j, column in enumerate(part):

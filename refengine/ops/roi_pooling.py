@@ -32,6 +32,11 @@ def round_away(value: float) -> int:
     return int(np.copysign(np.floor(abs(value) + 0.5), value))
 
 
+def single(scale: float, dtype: Any) -> Any:
+    """A factor of coordinates of the given type: it has single precision, whatever they have."""
+    return dtype.type(np.float32(scale))
+
+
 def image_of(roi: Any, batch: int, op: str) -> int | None:
     """The image that a region lies in; None for a negative index; MXNetError for one that is too large."""
     index = int(roi[0])
@@ -74,7 +79,7 @@ def _roi_pooling(xp: Any, data: Any, rois: Any, pooled_size: tuple[int, ...] = (
         image = image_of(roi, batch, 'ROIPooling')
         if image is None:
             continue
-        left, top, right, bottom = (round_away(float(v * roi.dtype.type(spatial_scale))) for v in roi[1:5])
+        left, top, right, bottom = (round_away(float(v * single(spatial_scale, roi.dtype))) for v in roi[1:5])
         across = _bins(left, right, columns, width)
         for i, (y0, y1) in enumerate(_bins(top, bottom, rows, height)):
             for j, (x0, x1) in enumerate(across):

@@ -169,6 +169,23 @@ def test_without_a_best_box_the_boxes_stay_as_they_are():
     assert nd.contrib.box_nms(boxes, topk=-5).asnumpy()[0, 1].tolist() == [-1] * 6
 
 
+def test_the_scale_of_regions_has_single_precision():
+    """And coordinates that of their array: 4.5 is the border between two pixels."""
+    image = np.arange(20.0).reshape(1, 1, 4, 5)
+    for dtype, expected in (('float16', 0.0), ('float32', 0.0), ('float64', 4.0)):
+        y = nd.ROIPooling(nd.array(image, dtype=dtype), nd.array([[0, 5, 0, 5, 0]], dtype=dtype), spatial_scale=0.9,
+                          pooled_size=(1, 1))
+        assert y.asscalar() == expected
+    for dtype, expected in (('float16', 6.0), ('float32', 6.0), ('float64', 9.0)):
+        y = nd.contrib.PSROIPooling(nd.array(image, dtype=dtype), nd.array([[0, 0, 0, 9, 9]], dtype=dtype),
+                                    spatial_scale=0.3, output_dim=1, pooled_size=1)
+        np.testing.assert_allclose(y.asscalar(), expected, rtol=1e-3)
+    for dtype, expected in (('float16', [2.5, 7.5, 12.5]), ('float32', [0.0, 0.0, 0.0])):
+        y = nd.contrib.PSROIPooling(nd.array(image, dtype=dtype), nd.array([[0, -1, 0, -1, 2.7]], dtype=dtype),
+                                    spatial_scale=0.9, output_dim=1, pooled_size=3, group_size=1)
+        assert y.asnumpy()[0, 0, :, 2].tolist() == expected
+
+
 # ---- images ---------------------------------------------------------------------------------------------------------
 
 def test_a_single_line_of_a_resized_image_is_the_first_one():
@@ -187,6 +204,33 @@ def test_a_single_line_of_a_resized_image_is_the_first_one():
     assert gradient == [[[[0.5] * 4, [0.0] * 4, [0.0] * 4]]]
     like = nd.contrib.BilinearResize2D(image, nd.ones((1, 1, 1, 1)), mode='like', align_corners=False)
     assert like.asnumpy().tolist() == [[[[0.0]]]]
+
+
+def test_whole_numbers_are_normalised_in_single_precision():
+    image = nd.array(np.full((1, 1, 1), 2**31 - 1), dtype='int32')
+    assert nd.image.normalize(image, mean=0, std=3).asscalar() == 715827904
+
+
+def test_the_slope_of_a_constant_image_in_half_precision():
+    grid = nd.array([[[[-0.4849, 0.2401], [0.7817, -0.2682]], [[0.4567, -0.8099], [-0.3766, 0.5651]]]], dtype='float16')
+    _, gradient = with_gradients(lambda b: nd.BilinearSampler(nd.ones((1, 2, 5, 4), dtype='float16'), b), grid)
+    assert not np.any(gradient)
+
+
+@pytest.mark.parametrize(('p', 'values', 'expected'), [
+    (2, [0, 0, 1], [0, 0, 1]), (3, [0, 0, 1], [0, 0, 1]), (2, [1e-25, 1e-25, 1], [0, 0, 1]),
+    (3, [-1, -1, 1], [0.629961, 0.629961, 0]), (3, [-1, 1, 2], [0, 0.23112, 0.924482])])
+def test_the_gradient_of_a_norm_that_is_zero(p, values, expected):
+    """A window whose norm is 0, or less than the type can hold, has no slope."""
+    _, gradient = with_gradients(lambda x: nd.Pooling(x, kernel=(2,), pool_type='lp', p_value=p), nd.array([[values]]))
+    np.testing.assert_allclose(gradient[0][0], expected, rtol=1e-5, atol=1e-9)
+
+
+def test_the_gradient_of_a_norm_in_half_precision():
+    for p, expected in ((2, 0.7071), (3, 0.63)):
+        x = nd.array([[[1e-7, 1e-7]]], dtype='float16')
+        _, gradient = with_gradients(lambda a, n=p: nd.Pooling(a, kernel=(2,), pool_type='lp', p_value=n), x)
+        np.testing.assert_allclose(gradient[0][0], expected, rtol=0.3)
 
 
 # ---- parameters -----------------------------------------------------------------------------------------------------
@@ -267,3 +311,15 @@ def test_elements_of_any_type_are_flattened(dtype):
     y, low, high = nd.contrib.quantized_flatten(nd.array([[[1, 2], [3, 4]]], dtype=dtype), nd.array([0]), nd.array([9]))
     assert (np.dtype(y.dtype).name, y.asnumpy().tolist()) == (dtype, [[1, 2, 3, 4]])
     assert (low.asscalar(), high.asscalar()) == (0, 9)
+
+
+def test_bytes_of_a_range_without_width():
+    """What is not in it is the largest or the smallest byte."""
+    y = nd.contrib.quantize_v2(nd.array([1, -2, 0]), min_calib_range=0, max_calib_range=0)[0]
+    assert y.asnumpy().tolist() == [127, -128, 0]
+    y = nd.contrib.quantize_v2(nd.array([1, -2, 0]), min_calib_range=0, max_calib_range=0, out_type='uint8')[0]
+    assert y.asnumpy().tolist() == [255, 0, 0]
+    zero = nd.array([0])
+    y = nd.contrib.quantize(nd.array([1, -1, 0]), zero, zero, out_type='int8')[0]
+    assert y.asnumpy().tolist() == [127, -128, 0]
+    assert not nd.contrib.quantize_v2(nd.array([0, 0]))[0].asnumpy().any()
