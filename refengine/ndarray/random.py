@@ -23,8 +23,12 @@ def _shape(shape: Any) -> Any:
 def _helper(name: str, params: dict[str, Any], sample_names: tuple[str, ...], shape: Any, dtype: Any, ctx: Any,
             out: Any, kwargs: dict[str, Any]) -> Any:
     kwargs.pop('name', None)
-    given = {**kwargs, 'dtype': dtype}
     values = list(params.values())
+    twice = kwargs.keys() & set(sample_names if isinstance(values[0], NDArray) else params)
+    if twice:
+        raise TypeError(f'random.{name}() got multiple values for argument {min(twice)!r}: it is computed from the '
+                        f'arguments that the function names')
+    given = {**kwargs, 'dtype': dtype}
     if isinstance(values[0], NDArray):
         for value in values[1:]:
             assert isinstance(value, NDArray), ('Distribution parameters must all have the same type, but got both '

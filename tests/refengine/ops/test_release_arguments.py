@@ -108,6 +108,11 @@ def test_none_and_text_in_the_place_of_a_number():
     assert nd.random.multinomial(nd.array([0.0, 1.0]), dtype=None).dtype == np.int32
 
 
+def test_a_rate_is_not_given_beside_a_scale():
+    with pytest.raises(TypeError, match="got multiple values for argument 'lam'"):
+        nd.random.exponential(lam=2.0)
+
+
 # ---- axes and shapes ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('axis', [-4, -1, 2, 3])
