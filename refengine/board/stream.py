@@ -20,7 +20,8 @@ MOST_OTHERS = 100
 
 _SPACE = ' \t\n\r'
 _HEAD = re.compile(r'\{\s{0,80}"traceEvents"')
-_LONGEST_HEAD = 100
+_LIST = re.compile(r'traceEvents"\s{0,80}:\s{0,80}\[')
+_LONGEST_HEAD = 200
 _DECODE = json.JSONDecoder().raw_decode
 
 
@@ -44,6 +45,7 @@ class EventStream:
         self._take = take
         self._decoder = codecs.getincrementaldecoder('utf-8-sig')('replace')
         self._text, self._at, self._passed = '', 0, 0
+        self._part = 0              # where the part of the document begins that is being looked at
         self._retry = 0             # not before there is this much text is an unfinished value tried again
         self.state = 'start'
         self.found = False          # whether there was a list of events
@@ -81,6 +83,7 @@ class EventStream:
         letter = self._next()
         if letter == '':
             return False
+        self._part = self._at
         if self.state == 'start':
             return self._begin(letter)
         if self.state == 'events':
@@ -127,16 +130,18 @@ class EventStream:
         return True
 
     def skip(self) -> None:
-        """After ``Malformed``: go on with the next document that there is."""
+        """After ``Malformed``: go on with the next document that there is; a torn text may have swallowed its head."""
         self.state = 'lost'
+        self._at = self._part
 
     def _look(self) -> bool:
-        head = _HEAD.search(self._text, self._at)
+        head = _LIST.search(self._text, self._at)      # what stands before it may belong to a torn text
         if head is None:
             self._at = max(self._at, len(self._text) - _LONGEST_HEAD)
             return False
-        self._at = head.start()
         self._document()
+        self._at = head.end()
+        self.state, self.found = 'events', True
         return True
 
     def _event(self, letter: str) -> bool:
@@ -170,9 +175,12 @@ class EventStream:
             self.ended = self.documents
             self.state = 'end'
             return True
-        if letter == '{' and self.found and _HEAD.match(self._text, self._at):
-            self._leave_open()
-            return True
+        if letter == '{' and self.found:
+            if _HEAD.match(self._text, self._at):
+                self._leave_open()
+                return True
+            if len(self._text) - self._at < _LONGEST_HEAD:
+                return False
         if letter != '"':
             raise self._broken('expected a name in quotes')
         start = self._at
@@ -188,6 +196,9 @@ class EventStream:
                     raise self._broken('traceEvents: expected a list')
                 self._at += 1
                 self.state, self.found = 'events', True
+                return True
+            if following and self.found and _HEAD.match(self._text, self._at):
+                self._leave_open()
                 return True
             if following and self._value()[0]:
                 return True

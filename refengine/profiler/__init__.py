@@ -9,7 +9,10 @@
 1
 >>> mx.profiler.dump()
 
-``dump`` writes a trace that chrome://tracing and Perfetto show.
+``dump`` writes a trace that chrome://tracing and Perfetto show. Operators have the names of Apache MXNet 1.9.1 in it:
+``_backward_FullyConnected`` is the gradient of FullyConnected, ``adam_update`` and ``multi_sgd_update`` are updates of
+weights, ``MXAutogradBackwardEx`` is the call of ``backward``, ``mine::exp`` an operator that the custom operator *mine*
+calls. What a gradient or an update computes with is not shown besides.
 """
 
 from __future__ import annotations
@@ -93,6 +96,9 @@ def resume(profile_process: str = 'worker') -> None:
 
 def dump(finished: bool = True, profile_process: str = 'worker') -> None:
     """Write the trace. ``finished`` ends the file and the session; otherwise the file stays open.
+
+    What is dumped later, by the same process and under the same name, continues the trace: nothing is lost, and the
+    file is one document. Move it away in between for a trace of its own.
 
     MXNetError if nothing was profiled (rule PROF-DUMPS-008) or the file cannot be written (PROF-CONFIG-006).
     """

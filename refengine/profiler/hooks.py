@@ -90,6 +90,7 @@ def _time_operators(session: Any) -> None:
             inplace = cls.__dict__.get(f'__i{name}__')
             if inplace is not None:
                 _change(cls, f'__i{name}__', _timed_inplace(timer, inplace, pair, scalar))
+    _change(NDArray, 'copyto', _timed_copy(timer, NDArray.copyto))
     filled = creation._filled
     _change(creation, '_filled', lambda name, *args: timer.call(name, filled, name, *args))
     for attribute, name in (('add_up', 'KVStoreReduce'), ('write', 'KVStoreCopy')):
@@ -114,6 +115,16 @@ def _timed_inplace(timer: Timer, inplace: Callable[..., Any], pair: str, scalar:
     def method(self: Any, other: Any) -> Any:
         name = pair if isinstance(other, NDArray) else scalar
         return timer.call(name, inplace, self, other, _operands=(self._data,))
+
+    return method
+
+
+def _timed_copy(timer: Timer, copyto: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(copyto)
+    def method(self: Any, other: Any) -> Any:
+        target = getattr(other, '_ctx', other)
+        kinds = ['GPU' if getattr(ctx, 'is_gpu', False) else 'CPU' for ctx in (self._ctx, target)]
+        return timer.call('Copy{}2{}'.format(*kinds), copyto, self, other)
 
     return method
 

@@ -329,6 +329,30 @@ def test_damaged_text_reads_alike_in_any_pieces() -> None:
     assert outcomes >= {'end', 'events', 'fields'}
 
 
+def test_damaged_documents_read_alike_in_any_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happens to a file of several documents, the last one is found as long as its head is whole."""
+    path = tmp_path / 'trace.json'
+    whole = (appended(A[:1], A[1:]) + document(*B)).encode()
+    pieces = [b'', b'"', b'[', b']', b'}', b',', b'{', b'-', b'\xff', b'nul', b'\n\n']
+    random = Random(6)
+    told = set()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(random.randint(1, 3)):
+            at = random.randrange(30, len(damaged))     # it begins like a trace
+            damaged[at:at + random.randrange(40)] = random.choice(pieces)
+        path.write_bytes(bytes(damaged) + document(*C).encode())
+        seen = []
+        for size in (1 << 18, 1, 7):
+            monkeypatch.setattr(growing, 'CHUNK', size)
+            file = read(path)
+            seen.append((sums(file), file.problems))
+        assert seen[0] == seen[1] == seen[2], bytes(damaged)
+        assert seen[0][0].get('c') == ABC['c'], bytes(damaged)
+        told |= {problem.partition(' ')[0] for problem in seen[0][1]}
+    assert told >= {'document', '1'}
+
+
 @pytest.mark.parametrize('origin', [0, 1_795_996_780_034_800])
 def test_how_busy_a_lane_was_is_known_whatever_the_length(origin: int) -> None:
     busy = Busy()

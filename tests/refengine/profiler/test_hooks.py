@@ -40,6 +40,9 @@ def state() -> dict[str, Any]:
     return found
 
 
+b = mx.nd.zeros(2)
+
+
 def counts(profiler: Any) -> dict[str, int]:
     found = json.loads(profiler.dumps(format="json"))["Time"].get("operator", {})
     return {name: row["Count"] for name, row in found.items()}
@@ -79,6 +82,9 @@ def test_a_stopped_profiler_costs_nothing(profiler: Any) -> None:
         ("sum", lambda a: a.sum()),
         ("_ones", lambda a: mx.nd.ones((2,))),
         ("negative", lambda a: -a),
+        ("CopyCPU2CPU", lambda a: a.copy()),
+        ("CopyCPU2CPU", lambda a: a.as_in_context(mx.cpu(1))),
+        ("CopyCPU2CPU", lambda a: a.copyto(b)),
     ],
 )
 def test_short_ways_are_seen(profiler: Any, name: str, use: Any) -> None:
