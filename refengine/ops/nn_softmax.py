@@ -94,8 +94,8 @@ def _forward(sign: float, log: bool) -> Callable[..., Any]:
 def _grad(sign: float, log: bool) -> Callable[..., Any]:
     def grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
         data, y, og = inputs[0], outputs[0], ograds[0]
-        wide = np.promote_types(data.dtype, y.dtype)
-        if wide != y.dtype:     # a result in a smaller type than the input: its differences keep their digits
+        wide = np.promote_types(np.promote_types(data.dtype, y.dtype), np.float32)
+        if wide != y.dtype:     # the differences of nearly equal numbers keep their digits
             y, og = F.cast(y, dtype=wide.name), F.cast(og, dtype=wide.name)
         axis = params['axis'] % data.ndim
         factor = sign / (params['temperature'] or 1.0)

@@ -209,3 +209,19 @@ def test_the_gradient_of_a_product_of_small_numbers():
         y = nd.prod(x)
     y.backward(nd.array([0.5], dtype='float16'))
     assert x.grad.asnumpy().tolist()[1] == -1.25
+
+
+@pytest.mark.parametrize('name', ['softmax', 'softmin', 'log_softmax'])
+def test_the_gradient_of_a_softmax_of_float16_is_computed_in_float32(name):
+    values, heads = np.array([0.4834, -1.617, 1.05], dtype='float16'), np.array([0.5, 0.75, 1.0])
+    x = nd.array(values, dtype='float16')
+    x.attach_grad()
+    with autograd.record():
+        y = getattr(nd, name)(x)
+    y.backward(nd.array(heads, dtype='float16'))
+    rounded = y.asnumpy().astype('float64')
+    if name == 'log_softmax':
+        expected = heads - np.exp(rounded) * heads.sum()
+    else:
+        expected = rounded * (heads - (heads * rounded).sum()) * (-1 if name == 'softmin' else 1)
+    assert x.grad.asnumpy().tolist() == expected.astype('float16').tolist()
