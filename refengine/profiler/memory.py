@@ -1,22 +1,28 @@
 """How much memory arrays use while a profile runs, per device.
 
 A piece of memory counts from when an array first stands on it until numpy lets it go; views add nothing.
+
+numpy lets go of memory at any moment and on any thread, also while that thread or another one holds a lock, because the
+garbage collector runs then: what is gone is noted without waiting for anybody, and counted when it can be.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import forksafe
 from ..ndarray.ndarray import NDArray
 
 HOME = 'cpu/0'
 
-_lock = forksafe.lock()
+_gone: deque[tuple[int, int, int]] = deque()
+_counting = False       # whether the thread that holds the lock of the session is in the middle of it
 _known: dict[int, tuple[Any, str, int]] = {}
 _used: dict[str, int] = {}
 _session: Any = None
@@ -63,28 +69,57 @@ def _count(data: Any, device: str) -> None:
     root = _root(data)
     if not isinstance(root, np.ndarray) or not root.nbytes:
         return
+    global _counting
+    session = _session
+    if session is None:
+        return
     key = id(root)
-    with _lock:
-        found = _known.get(key)
-        if found is not None:
-            if found[1] == device:
-                return
-            _change(found[1], -found[2])
-        _known[key] = (weakref.ref(root, lambda _: _gone(key)), device, root.nbytes)
-        _change(device, root.nbytes)
+    with session.lock:
+        _settle()
+        before, _counting = _counting, True
+        try:
+            found = _known.get(key)
+            if found is not None:
+                if found[1] == device:
+                    return
+                _change(session, found[1], -found[2])
+            _known[key] = (weakref.ref(root, lambda _: _let_go(key)), device, root.nbytes)
+            _change(session, device, root.nbytes)
+        finally:
+            _counting = before
 
 
-def _gone(key: int) -> None:
-    with _lock:
-        found = _known.pop(key, None)
-        if found is not None:
-            _change(found[1], -found[2])
+def _let_go(key: int) -> None:
+    """numpy has let go of a piece of memory."""
+    _gone.append((key, time.perf_counter_ns(), threading.get_ident()))
+    session = _session
+    if session is not None and session.lock.acquire(blocking=False):
+        try:
+            _settle()
+        finally:
+            session.lock.release()
 
 
-def _change(device: str, difference: int) -> None:
+def _settle() -> None:
+    """Count what is gone; the caller holds the lock of the session."""
+    global _counting
+    if _counting:
+        return
+    _counting = True
+    try:
+        while _gone:
+            key, moment, thread = _gone.popleft()
+            found = _known.pop(key, None)
+            if found is not None:
+                _change(_session, found[1], -found[2], moment, thread)
+    finally:
+        _counting = False
+
+
+def _change(session: Any, device: str, difference: int, *when: int) -> None:
     used = _used[device] = _used.get(device, 0) + difference
-    if _session is not None:
-        _session.sample('Device Storage', f'Memory: {device}', used, memory=True)
+    if session is not None:
+        session.sample('Device Storage', f'Memory: {device}', used, True, *when)
 
 
 class _Watched:
@@ -105,7 +140,9 @@ class _Watched:
 def install(session: Any, undo: list[Callable[[], None]]) -> None:
     """Report to the session; ``undo`` receives what ends it."""
     global _session
-    _session = session
+    with session.lock:
+        _settle()           # what went between two profiles is in neither
+        _session = session
     data, ctx = NDArray.__dict__['_data'], NDArray.__dict__['_ctx']
 
     def note(array: Any) -> None:
@@ -121,7 +158,9 @@ def install(session: Any, undo: list[Callable[[], None]]) -> None:
 
     def end() -> None:
         global _session
-        _session = None
+        with session.lock:
+            _settle()
+            _session = None
         NDArray._data, NDArray._ctx = data, ctx
 
     undo.append(end)

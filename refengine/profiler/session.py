@@ -132,9 +132,11 @@ class Session:
             if self.config['aggregate_stats']:
                 self.statistics.add(self.statistics.times, category, name, (end - start) / 1e6)
 
-    def sample(self, category: str, name: str, value: int, memory: bool = False) -> None:
-        """A counter has this value now."""
-        now, tid = time.perf_counter_ns(), threading.get_ident()
+    def sample(self, category: str, name: str, value: int, memory: bool = False, moment: int | None = None,
+               thread: int | None = None) -> None:
+        """A counter has this value now, or had it at some moment on some thread."""
+        now = time.perf_counter_ns() if moment is None else moment
+        tid = threading.get_ident() if thread is None else thread
         with self.lock:
             if self.output:
                 self.events.append(('C', name, category, now, value, None, tid, None))
@@ -199,12 +201,13 @@ class Session:
             path = os.path.abspath(self.config['filename'])
             self.file = self.files.get(path) or TraceFile(self.config['filename'], (OPERATOR, API, MEMORY))
             self.files[path] = self.file
+        events, self.events = self.events, []   # the garbage collector may add some meanwhile
         try:
-            self.file.write(self._expand(self.events))
+            self.file.write(self._expand(events))
         except MXNetError:
+            self.events = events + self.events
             self.file = None
             raise
-        self.events = []
 
     def _finish(self) -> None:
         self._flush()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from refengine.ndarray import NDArray, arithmetic, creation, custom, ndarray  # 
 from refengine.op import registry
 from refengine.optimizer import Optimizer, apply
 from refengine.optimizer.rule_optimizer import RuleOptimizer
+from refengine.profiler.session import session
 from refengine.symbol.executor import Executor
 
 
@@ -156,6 +158,55 @@ def test_memory_rises_and_falls(profiler: Any) -> None:
         row = found[f"Memory: {device}"]
         assert row["Count"] == 2, "views use no memory"
         assert row["Max"] - row["Min"] == pytest.approx(kilobytes)
+
+
+def memory_of(profiler: Any, device: str = "cpu/0") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(profiler.dumps(format="json"))["Memory"]["Device Storage"][f"Memory: {device}"]
+    return found
+
+
+def test_memory_that_goes_waits_for_nobody(profiler: Any) -> None:
+    """The garbage collector lets arrays go wherever it runs: on the thread that writes the trace, say."""
+    profiler.set_config(aggregate_stats=True)
+    profiler.set_state("run")
+    kept = [mx.nd.ones((1000, 100)), mx.nd.ones((10, 10))]
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with session.lock:
+            held.set()
+            done.wait(30)
+
+    holder, worker = threading.Thread(target=hold), threading.Thread(target=kept.clear)
+    holder.start()
+    held.wait(30)
+    worker.start()
+    worker.join(10)
+    stuck = worker.is_alive()
+    done.set()
+    holder.join()
+    worker.join()
+    assert not stuck
+    profiler.set_state("stop")
+    row = memory_of(profiler)
+    assert row["Count"] == 4, "what went meanwhile is counted afterwards"
+    assert row["Max"] - row["Min"] == pytest.approx(400.4)
+
+
+def test_memory_that_goes_between_two_profiles_is_in_neither(profiler: Any) -> None:
+    profiler.set_config(aggregate_stats=True)
+    profiler.set_state("run")
+    kept = mx.nd.ones((1000, 100))
+    profiler.set_state("stop")
+    first = memory_of(profiler)
+    del kept
+    profiler.set_state("run")
+    other = mx.nd.ones((1000, 100))
+    profiler.set_state("stop")
+    row = memory_of(profiler)
+    assert row["Count"] == first["Count"] + 1
+    assert row["Max"] == pytest.approx(first["Max"]), "the second one uses what the first one has left"
+    del other
 
 
 def test_mixed_precision_that_begins_in_a_profile_stays(profiler: Any) -> None:
