@@ -74,6 +74,8 @@ def _called(node: ast.AST) -> Iterator[str]:
         name = dotted(node.func)
         if name is not None and name.startswith("mx."):
             yield name[3:]
+        elif name in ("abs", "len", "bool", "int", "float", "round"):
+            yield f"NDArray.__{name}__"
         elif isinstance(node.func, ast.Attribute) and not (name or "").startswith("np."):
             yield f"NDArray.{node.func.attr}"
     elif isinstance(node, ast.BinOp | ast.UnaryOp) and not isinstance(getattr(node, "operand", None), ast.Constant):
@@ -100,6 +102,8 @@ def operations(line: str) -> list[str]:
     ['NDArray *', 'NDArray[]']
     >>> operations("a[0] = 1"), operations("a += b"), operations("y.backward()")
     (['NDArray[]='], ['NDArray +='], ['NDArray.backward'])
+    >>> operations("y = abs(a)")
+    ['NDArray.__abs__']
     """
     statement = inner(parsed(line))
     if isinstance(statement, ast.Assign):
