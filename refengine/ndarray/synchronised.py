@@ -88,22 +88,27 @@ def _finish(meeting: _Meeting) -> None:
     guests = [meeting.guests[name] for name in sorted(meeting.guests)]
     wide = [_wide(guest.arrays[0]) for guest in guests]
     mean = _mean_of([x.mean(axis=_axes(x)) for x in wide])
-    variance = _mean_of([(x * x).mean(axis=_axes(x)) for x in wide]) - mean * mean
+    # Not as a difference of squares, and for a mean that was rounded: see ops._moments.
+    centres = [x - device.module_of(x).asarray(mean).reshape(channel_shape(x.ndim, 1, x.shape[1])) for x in wide]
+    rest = _mean_of([c.mean(axis=_axes(c)) for c in centres])
+    variance = np.maximum(_mean_of([(c * c).mean(axis=_axes(c)) for c in centres]) - rest * rest, 0)
     outputs = []
-    for guest, x in zip(guests, wide, strict=True):
+    for guest, centre in zip(guests, centres, strict=True):
         data, gamma, beta = guest.arrays[:3]
         xp = device.module_of(data)
         if params['fix_gamma']:
             gamma[...] = 1
         shape = channel_shape(data.ndim, 1, data.shape[1])
-        center, spread = xp.asarray(mean), xp.asarray(variance)
+        spread = xp.asarray(variance)
         factor = gamma / xp.sqrt(spread + spread.dtype.type(params['eps']))
-        out = x * factor.reshape(shape) + (beta - center * factor).reshape(shape)
-        outputs += [out.astype(data.dtype, copy=False), center.astype(gamma.dtype), spread.astype(gamma.dtype)]
+        centre *= factor.reshape(shape).astype(centre.dtype, copy=False)
+        centre += (beta - xp.asarray(rest) * factor).reshape(shape).astype(centre.dtype, copy=False)
+        outputs += [centre.astype(data.dtype, copy=False), xp.asarray(mean).astype(gamma.dtype),
+                    spread.astype(gamma.dtype)]
     parents = [entry if entry is not None and entry.kind != tape.GONE else None for g in guests for entry in g.behind]
     node = None
     if any(entry is not None for entry in parents):
-        node = _Step(_TOGETHER, {**params, 'mean': mean, 'variance': variance},
+        node = _Step(_TOGETHER, {**params, 'mean': mean, 'rest': rest, 'variance': variance},
                          tuple(a for guest in guests for a in guest.arrays), tuple(outputs), parents, guests[0].ctx)
         _together.add(node)
         tape_backward.queued = _put_off
@@ -121,7 +126,7 @@ def _back(node: Any, ograds: Sequence[Any]) -> list[Any]:
     if any(isinstance(g, NDArray) for g in ograds):
         return _back_recorded(node, ograds)
     params, count = node.params, len(node.inputs) // 5
-    mean, variance = params['mean'], params['variance']
+    mean, rest, variance = params['mean'], params['rest'], params['variance']
     scale = 1 / np.sqrt(variance + variance.dtype.type(params['eps']))
     found = []
     for number in range(count):
@@ -129,7 +134,9 @@ def _back(node: Any, ograds: Sequence[Any]) -> list[Any]:
         ograd = ograds[3 * number]
         xp, shape = device.module_of(data), channel_shape(data.ndim, 1, data.shape[1])
         x = _wide(data)
-        normal = (x - xp.asarray(mean).reshape(shape)) * xp.asarray(scale).reshape(shape)
+        normal = x - xp.asarray(mean).reshape(shape)
+        normal -= xp.asarray(rest).reshape(shape)
+        normal *= xp.asarray(scale).reshape(shape)
         og = xp.zeros_like(x) if ograd is None else _wide(ograd)
         found.append((og, normal, og.sum(axis=_axes(x)), (og * normal).sum(axis=_axes(x)), x.size // x.shape[1]))
     of_mean, of_scale = _mean_of([item[2] for item in found]), _mean_of([item[3] for item in found])
@@ -174,14 +181,15 @@ def _composed(arrays: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     wide = [call('cast', x, dtype='float32') if x.dtype == np.float16 else x for x, _, _ in parts]
     axes = _axes(wide[0])
     mean = sum(call('mean', x, axis=axes) for x in wide) / len(wide)
-    variance = sum(call('mean', x * x, axis=axes) for x in wide) / len(wide) - mean * mean
+    centre = [x - mean.reshape(channel_shape(x.ndim, 1, x.shape[1])) for x in wide]
+    variance = sum(call('mean', x * x, axis=axes) for x in centre) / len(wide)
     results: list[Any] = []
-    for x, (data, gamma, beta) in zip(wide, parts, strict=True):
+    for x, (data, gamma, beta) in zip(centre, parts, strict=True):
         shape = channel_shape(data.ndim, 1, data.shape[1])
         factor = 1 / call('sqrt', variance + params['eps'])
         if not params['fix_gamma']:
             factor = factor * gamma
-        out = (x - mean.reshape(shape)) * factor.reshape(shape) + beta.reshape(shape)
+        out = x * factor.reshape(shape) + beta.reshape(shape)
         results += [call('cast', out, dtype=np.dtype(data.dtype).name), None, None]
     return results
 

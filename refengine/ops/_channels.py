@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._moments import is_far
 from ._nn import empty
 
 RUN = 1024
@@ -24,9 +25,11 @@ class Channels:
         self.xp, self.shape, self.axis = xp, like.shape, axis
         self.size = like.shape[axis]
         self.count = like.size // max(self.size, 1)
-        last = tuple(i for i in range(like.ndim) if i != axis) + (axis,)
         self.order: tuple[int, ...] | None = None
-        if axis == like.ndim - 1 or (not like.flags.c_contiguous and like.transpose(last).flags.c_contiguous):
+        last = None
+        if axis == like.ndim - 1 or not like.flags.c_contiguous:
+            last = tuple(i for i in range(like.ndim) if i != axis) + (axis,)
+        if last is not None and (axis == like.ndim - 1 or like.transpose(last).flags.c_contiguous):
             self.order = last
             pixels = 1
             for n in reversed([like.shape[i] for i in last[:-1]]):
@@ -71,32 +74,61 @@ class Channels:
             return self.xp.einsum('ij,ij->j', a, b).reshape(self.pixels, self.size).sum(axis=0)
         return self.xp.einsum('icj,icj->c', a, b)
 
-    def moments(self, x: Any, eps: float) -> tuple[Any, Any, Any]:
-        """Mean, variance and 1 / sqrt(variance + eps) of each channel, for a view."""
+    def centred(self, x: Any, eps: float) -> tuple[Any, Any, Any, Any, Any]:
+        """x - mean for a view, the mean of that (None for nothing), mean, variance and 1 / sqrt(variance + eps)."""
         kind = x.dtype.type
         mean = self.sum(x) / kind(self.count)
-        centred = self.empty(x.dtype)
-        if self._in_runs(centred) and x.flags.c_contiguous:
-            Repeated(np, mean).apply(np.subtract, x, centred)
+        centre = self.minus(x, mean)
+        variance = self.dot(centre, centre) / kind(self.count)
+        scale = 1 / self.xp.sqrt(variance + kind(eps))
+        rest = self.rest(centre, mean, scale)
+        if rest is not None:
+            variance = self.xp.maximum(variance - rest * rest, kind(0))
+            scale = 1 / self.xp.sqrt(variance + kind(eps))
+        return centre, rest, mean, variance, scale
+
+    def rest(self, centre: Any, mean: Any, scale: Any) -> Any:
+        """What was left of a mean when it was subtracted, because it was rounded; None where it is near zero."""
+        if not is_far(self.xp, mean, scale):
+            return None
+        return self.sum(centre) / centre.dtype.type(self.count)
+
+    def minus(self, x: Any, mean: Any) -> Any:
+        """x - mean for a view, with one number per channel."""
+        out = self.empty(np.promote_types(x.dtype, mean.dtype))
+        if self._in_runs(out) and x.flags.c_contiguous:
+            Repeated(np, mean).apply(np.subtract, x, out)
         else:
-            self.xp.subtract(x, self.vector(mean), out=centred)
-        variance = self.dot(centred, centred) / kind(self.count)
-        return mean, variance, 1 / self.xp.sqrt(variance + kind(eps))
+            self.xp.subtract(x, self.vector(mean), out=out)
+        return out
 
     def affine(self, x: Any, factor: Any, shift: Any, out: Any = None) -> Any:
         """x · factor + shift for a view, with one factor and shift per channel; ``out`` may be the view itself."""
         if out is None:
             out = self.empty(factor.dtype)
         if self._in_runs(out):
-            factors, shifts = Repeated(np, factor), Repeated(np, shift)
-            source, target, step = x.reshape(-1), out.reshape(-1), factors.run.size
-            for start in range(0, target.size, step):
-                part = target[start:start + step]
-                factors.apply(np.multiply, source[start:start + step], part)
-                shifts.apply(np.add, part)
-            return out
+            return self._runs(x, np.multiply, factor, np.add, shift, out)
         self.xp.multiply(x, self.vector(factor), out=out)
         out += self.vector(shift)
+        return out
+
+    def normal(self, x: Any, mean: Any, scale: Any) -> Any:
+        """(x - mean) · scale for a view, with one mean and scale per channel."""
+        out = self.empty(scale.dtype)
+        if self._in_runs(out):
+            return self._runs(x, np.subtract, mean, np.multiply, scale, out)
+        self.xp.subtract(x, self.vector(mean), out=out)
+        out *= self.vector(scale)
+        return out
+
+    def _runs(self, x: Any, first: np.ufunc, by: Any, second: np.ufunc, then: Any, out: Any) -> Any:
+        """second(first(x, by), then), both with one number per channel, run by run."""
+        one, other = Repeated(np, by), Repeated(np, then)
+        source, target, step = x.reshape(-1), out.reshape(-1), one.run.size
+        for start in range(0, target.size, step):
+            part = target[start:start + step]
+            one.apply(first, source[start:start + step], part)
+            other.apply(second, part)
         return out
 
     def combine(self, a: Any, of_a: Any, shift: Any, b: Any, of_b: Any, out: Any = None) -> Any:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..op import Bool, Float, Int, normal_axis, register
 from ._channels import Channels, widened
+from ._moments import FAR
 from ._nn import channel_shape, require_float, require_shape
 from .nn_norm import norm_second_gradient
 from .shapes import completes, merge
@@ -109,24 +112,38 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
     channels = Channels(xp, data, axis)
     x = widened(channels.view(data))
     if is_train and not use_global_stats:
-        mean, variance, scale = channels.moments(x, eps)
-    else:
-        mean, variance = moving_mean.copy(), moving_var.copy()
-        scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
-    return _normalised(channels, x, data.dtype, scale * gamma, beta, mean, out), mean, scale, variance
+        centre, rest, mean, variance, scale = channels.centred(x, eps)
+        return _from_centre(channels, centre, rest, data.dtype, scale * gamma, beta, out), mean, scale, variance
+    mean, variance = moving_mean.copy(), moving_var.copy()
+    scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
+    factor = scale * gamma
+    product = mean * factor
+    # One multiplication and one addition where nothing is lost in it: see _moments.
+    if xp is np and product.dot(product) <= FAR * FAR * gamma.dot(gamma):
+        return _affine(channels, x, data.dtype, factor, beta - product, out), mean, scale, variance
+    return _from_centre(channels, channels.minus(x, mean), None, data.dtype, factor, beta, out), mean, scale, variance
 
 
-def _normalised(channels: Channels, x: Any, kind: Any, factor: Any, beta: Any, mean: Any, out: Any) -> Any:
+def _affine(channels: Channels, x: Any, kind: Any, factor: Any, shift: Any, out: Any, spare: Any = None) -> Any:
+    """x · factor + shift, in ``out`` where that can take it, else in ``spare`` or memory of its own."""
     target = channels.target(out, factor.dtype)
-    found = channels.affine(x, factor, beta - mean * factor, target)
+    found = channels.affine(x, factor, shift, spare if target is None else target)
     return channels.back(found).astype(kind, copy=False) if target is None else out
+
+
+def _from_centre(channels: Channels, centre: Any, rest: Any, kind: Any, factor: Any, beta: Any, out: Any) -> Any:
+    """(centre - rest) · factor + beta; ``centre`` is used up, ``rest`` may be None."""
+    shift = beta if rest is None else beta - rest * factor
+    return _affine(channels, centre, kind, factor, shift, out, centre if centre.dtype == factor.dtype else None)
 
 
 def normalised_again(xp: Any, data: Any, gamma: Any, beta: Any, mean: Any, scale: Any, axis: int = 1,
                      out: Any = None) -> Any:
     """The first result of a BatchNorm from the mean and the inverse standard deviation that it gave."""
     channels = Channels(xp, data, axis % data.ndim)
-    return _normalised(channels, widened(channels.view(data)), data.dtype, scale * gamma, beta, mean, out)
+    centre = channels.minus(widened(channels.view(data)), mean)
+    rest = channels.rest(centre, mean, scale)
+    return _from_centre(channels, centre, rest, data.dtype, scale * gamma, beta, out)
 
 
 def _relu_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> tuple[Any, ...]:
@@ -162,10 +179,15 @@ def _batch_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, 
     kind = scale.dtype.type
     # With n = (x - mean) · scale, the sums of og and of og · n give everything.
     total = channels.sum(widened(og))
-    normal = channels.affine(x, scale, -mean * scale)
+    normal = channels.normal(x, mean, scale)
     along = channels.dot(widened(og), normal)
     factor = scale * gamma
+    rest = channels.rest(normal, mean, scale)
+    if rest is not None:
+        along -= rest * total
     target = channels.target(out, factor.dtype) if data.dtype == factor.dtype else None
-    found = channels.combine(normal, -factor * along / kind(channels.count), factor * total / kind(channels.count), og,
-                             factor, target)
+    of_normal, shift = -factor * along / kind(channels.count), factor * total / kind(channels.count)
+    if rest is not None:
+        shift += rest * of_normal
+    found = channels.combine(normal, of_normal, shift, og, factor, target)
     return channels.back(found).astype(data.dtype, copy=False) if target is None else out, along, total

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import MXNetError
 from ..op import Enum, Float, Int, register
+from ._sums import total_of_products
 
 
 def _axes(mode: str, ndim: int) -> tuple[int, ...]:
@@ -25,11 +26,11 @@ def _l2_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, A
     data, y = inputs[0], outputs[0]
     axes = _axes(params['mode'], data.ndim)
 
-    def total(x: Any) -> Any:
+    def summed(x: Any) -> Any:
         return F.sum(x, axis=axes, keepdims=True) if axes else x
 
-    norm = F.sqrt(total(F.square(data)) + params['eps'])
-    along = total(ograds[0] * y)
+    norm = F.sqrt(summed(F.square(data)) + params['eps'])
+    along = summed(ograds[0] * y)
     return (F.broadcast_div(ograds[0] - F.broadcast_mul(y, along), norm),)
 
 
@@ -40,8 +41,9 @@ def _l2_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, A
 def _l2_normalization(xp: Any, data: Any, eps: float = 1e-10, mode: str = 'instance') -> Any:
     """x / sqrt(sum(x²) + eps) over a sample (instance), the channels (channel) or the other axes (spatial)."""
     axes = _axes(mode, data.ndim)
-    squares = xp.square(data, dtype=np.promote_types(data.dtype, np.float32))
-    norm = xp.sqrt((squares.sum(axis=axes, keepdims=True) if axes else squares) + squares.dtype.type(eps))
+    wide = data if data.dtype == np.float32 else data.astype(np.promote_types(data.dtype, np.float32), copy=False)
+    squares = total_of_products(xp, wide, wide, axes) if axes else wide * wide
+    norm = xp.sqrt(squares + squares.dtype.type(eps))
     return (data / norm).astype(data.dtype, copy=False)
 
 

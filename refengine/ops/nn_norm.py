@@ -10,13 +10,14 @@ from ..base import MXNetError
 from ..op import Bool, Float, Int, Shape, normal_axis, register
 from . import _moments
 from ._nn import channel_shape, require_float, require_shape
+from ._sums import total, total_of_products
 from .shapes import completes, merge
 
 
 def sum_to(xp: Any, x: Any, shape: Sequence[int]) -> Any:
     """The sum over all axes where the shape has length 1."""
     axes = tuple(axis for axis, n in enumerate(shape) if n == 1 and x.shape[axis] != 1)
-    return xp.add.reduce(x, axis=axes, keepdims=True) if axes else x
+    return total(xp, x, axes) if axes else x
 
 
 def norm_second_gradient(F: Any, ograds: Any, og: Any, data: Any, gamma: Any, axes: tuple[int, ...],
@@ -64,20 +65,20 @@ def affine_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, 
 
     ``gamma`` has as many axes as data, ``mean`` and ``scale`` = 1 / sqrt(variance + eps) keep the axes with length 1.
     """
-    normal = _moments.normalise(xp, data, mean, scale)
+    normal = _moments.normalise(xp, data, mean, scale, axes)
     og = ograd.astype(normal.dtype, copy=False)
     if all(gamma.shape[axis] == 1 for axis in axes):
         # One gamma per group of elements: the sums that gamma and beta need are those of the projection.
         kind = normal.dtype.type
         count = kind(math.prod(data.shape[axis] for axis in axes))
-        along = _moments._sum_of_products(xp, og, normal, axes)
-        total = xp.add.reduce(og, axis=axes, keepdims=True)
+        along = total_of_products(xp, og, normal, axes)
+        whole = total(xp, og, axes)
         factor = scale * gamma
         normal *= -(along / count) * factor
         out = og * factor
         out += normal
-        out -= total / count * factor
-        of_gamma, of_beta = sum_to(xp, along, gamma.shape), sum_to(xp, total, gamma.shape)
+        out -= whole / count * factor
+        of_gamma, of_beta = sum_to(xp, along, gamma.shape), sum_to(xp, whole, gamma.shape)
     else:
         of_gamma, of_beta = sum_to(xp, og * normal, gamma.shape), sum_to(xp, og, gamma.shape)
         out = _moments.project(xp, og * gamma, normal, scale, axes)
@@ -87,13 +88,8 @@ def affine_norm_backward(xp: Any, ograd: Any, data: Any, gamma: Any, mean: Any, 
 
 def _affine(xp: Any, data: Any, gamma: Any, beta: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, ...]:
     """The normalised input times gamma plus beta, mean, standard deviation and its inverse."""
-    mean, variance, scale = _moments.moments(xp, data, axes, eps)
-    if all(gamma.shape[axis] == 1 for axis in axes):
-        out = _moments.normalise_affine(xp, data, mean, scale, gamma, beta)
-    else:
-        out = _moments.normalise(xp, data, mean, scale)
-        out *= gamma
-        out += beta
+    centre, rest, mean, variance, scale = _moments.centred(xp, data, axes, eps)
+    out = _moments.affine(xp, centre, rest, scale, gamma, beta, all(gamma.shape[axis] == 1 for axis in axes))
     return out.astype(data.dtype, copy=False), mean, xp.sqrt(variance + mean.dtype.type(eps)), scale
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base import LateError, MXNetError
-from ..op import Axes, Bool, Enum, Int, Operator, add, register
+from ..op import Axes, Bool, Enum, Int, Operator, Shape, add, register
+from ._moments import FAR, minus
+from ._sums import total, total_of_products
 from .binary import zero_gradient
 
 PARAMS = {'axis': Axes(None, 'the axes to reduce; none or an empty tuple means all'),
@@ -166,15 +168,15 @@ def _norm_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> t
 
 def _euclidean(xp: Any, x: Any, axes: Any, keepdims: bool) -> Any:
     """The root of the sum of squares; where the squares leave the range of the type, of the scaled elements."""
-    total = (x * x).sum(axis=axes, keepdims=True)
-    root = xp.sqrt(total)
+    squares = total_of_products(xp, x, x, axes)
+    root = xp.sqrt(squares)
     limits = np.finfo(x.dtype)
-    beyond = (total < limits.tiny / limits.eps) | (total == np.inf)
+    beyond = (squares < limits.tiny / limits.eps) | (squares == np.inf)
     if x.size and beyond.any():
         scale = xp.abs(x).max(axis=axes, keepdims=True)
         scale = xp.where((scale == 0) | (scale == np.inf), x.dtype.type(1), scale)
         scaled = x / scale
-        root = xp.where(beyond, xp.sqrt((scaled * scaled).sum(axis=axes, keepdims=True)) * scale, root)
+        root = xp.where(beyond, xp.sqrt(total_of_products(xp, scaled, scaled, axes)) * scale, root)
     return root if keepdims else xp.squeeze(root, axis=axes)
 
 
@@ -188,7 +190,10 @@ def _norm(xp: Any, data: Any, ord: int = 2, axis: Any = None, out_dtype: Any = N
     if ord not in (1, 2):
         shape = data.sum(axis=axes, keepdims=keepdims).shape or (1,)
         raise LateError(MXNetError('norm only supports ord=1 and ord=2'), (np.zeros(shape, data.dtype),))
-    if ord == 1:
+    if ord == 1 and data.dtype.kind == 'f' and data.dtype != np.float16:
+        result = total(xp, xp.abs(data), axes)
+        result = result if keepdims else xp.squeeze(result, axis=axes)
+    elif ord == 1:
         result = _sum(xp, xp.abs(data), axes, keepdims)
     elif data.dtype.kind == 'f':
         wide = data.astype(np.float32) if data.dtype == np.float16 else data
@@ -250,16 +255,56 @@ def _moments(xp: Any, data: Any, axes: Any = None, keepdims: bool = False) -> An
         variance = xp.trunc(((wide - mean) ** 2).sum(axis=chosen, keepdims=keepdims) / count)
         mean = mean if keepdims else mean.squeeze(axis=chosen)
         return tuple(_legacy(xp.asarray(x).astype(data.dtype), keepdims) for x in (mean, variance))
-    return (_legacy(xp.asarray(data.mean(axis=chosen, keepdims=keepdims)), keepdims),
-            _legacy(xp.asarray(data.var(axis=chosen, keepdims=keepdims)), keepdims))
+    wide = data.astype(np.float32) if data.dtype == np.float16 else data
+    mean = total(xp, wide, chosen)
+    count = wide.dtype.type(data.size // max(mean.size, 1))
+    mean /= count
+    centre = minus(xp, wide, mean)
+    variance = total_of_products(xp, centre, centre, chosen)
+    variance /= count
+    if _rounded(xp, mean, variance):
+        rest = total(xp, centre, chosen)
+        rest /= count
+        mean, variance = mean + rest, xp.maximum(variance - rest * rest, wide.dtype.type(0))
+    return tuple(_legacy(xp.asarray(x if keepdims else xp.squeeze(x, axis=chosen)).astype(data.dtype, copy=False),
+                         keepdims) for x in (mean, variance))
+
+
+def _rounded(xp: Any, mean: Any, variance: Any) -> Any:
+    """Whether the rounding of a mean may show in what is centred with it, because it is far from zero: see _moments."""
+    if xp is not np:
+        return True
+    if mean.size <= 64:     # two calls, and a needless yes does no harm
+        return mean.size and np.vdot(mean, mean) > FAR * FAR * np.minimum.reduce(variance, axis=None)
+    return (mean * mean > FAR * FAR * variance).any()
 
 
 def _moments_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> Any:
     x = inputs[0]
     spread = {'axis': params['axes'], 'keepdims': params['keepdims']}
     n = x.size // max(outputs[0].size, 1)
-    mean = _spread(F, outputs[0], x, spread)
-    return _spread(F, ograds[0], x, spread) / n + _spread(F, ograds[1], x, spread) * (x - mean) * (2.0 / n)
+    axes = reduced_axes('moments', x.shape, params['axes'])
+    kept = tuple(1 if i in axes else size for i, size in enumerate(x.shape))
+    centre = F._centred(x, F.reshape(outputs[0], shape=kept), F.reshape(outputs[1], shape=kept), axes=axes)
+    return _spread(F, ograds[0], x, spread) / n + _spread(F, ograds[1], x, spread) * centre * (2.0 / n)
+
+
+def _centred_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, ...]:
+    og = ograds[0]
+    return F.broadcast_sub(og, F.mean(og, axis=params['axes'], keepdims=True)), None, None
+
+
+@register('_centred', inputs=('data', 'mean', 'variance'), grad=_centred_grad,
+          params={'axes': Shape(doc='the axes of mean and variance, which keep them with length 1')})
+def _centred(xp: Any, data: Any, mean: Any, variance: Any, axes: tuple[int, ...] = ()) -> Any:
+    """data - mean, and what was left of a mean far from zero because it was rounded."""
+    if data.dtype.kind != 'f':
+        return data - mean
+    wide = data.astype(np.float32) if data.dtype == np.float16 else data
+    out = minus(xp, wide, mean)
+    if _rounded(xp, mean, variance):
+        out -= total(xp, out, axes) / out.dtype.type(data.size // max(mean.size, 1))
+    return out.astype(data.dtype, copy=False)
 
 
 def _cumsum_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
