@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -415,10 +416,25 @@ _V1 = {key: _V1[key] for key in ('kernel', 'pool_type', 'global_pool', 'pooling_
 _V1_REST = {'layout': None, 'p_value': None, 'count_include_pad': None, 'cudnn_off': False}
 
 
+def _v1_size(data: Any, params: dict[str, Any]) -> int:
+    return prod(data.shape[2:] if params['global_pool'] else params['kernel'])
+
+
+def _v1_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> Any:
+    if params['pool_type'] == 'avg':
+        size, params = _v1_size(inputs[0], params), {**params, 'pool_type': 'sum'}
+        ograds = [ograds[0] / size]
+    return _grad(F, ograds, inputs, outputs, {**_V1_REST, **params})
+
+
 @register('Pooling_v1', inputs=('data',), params=_V1,
           infer=lambda arrays, params: _infer(arrays, {**_V1_REST, **params}),
-          grad=lambda F, ograds, inputs, outputs, params: _grad(F, ograds, inputs, outputs, {**_V1_REST, **params}),
-          samples=((((1, 2, 4, 5),), {'kernel': (2, 2), 'stride': (2, 1), 'pool_type': 'avg'}),))
+          grad=_v1_grad, samples=(
+              (((1, 2, 4, 5),), {'kernel': (2, 2), 'stride': (2, 1), 'pool_type': 'avg'}),
+              (((1, 2, 3, 3),), {'kernel': (2, 2), 'stride': (2, 1), 'pool_type': 'avg',
+                                 'pooling_convention': 'full'})))
 def _pooling_v1(xp: Any, data: Any, **params: Any) -> Any:
-    """Pooling with the parameters of the first releases."""
-    return _pooling(xp, data, **params)
+    """Pooling as in the first releases: an average is the sum over the size of the window, also where that ends."""
+    if params['pool_type'] != 'avg':
+        return _pooling(xp, data, **params)
+    return _pooling(xp, data, **{**params, 'pool_type': 'sum'}) / data.dtype.type(_v1_size(data, params))

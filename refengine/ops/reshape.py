@@ -17,11 +17,15 @@ class ReshapeError(MXNetError, ValueError):
 # ---- shape arithmetic --------------------------------------------------------------------------------------------
 
 def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool = False) -> tuple[int, ...]:
-    """The shape that the codes 0, -1, -2, -3 and -4 give for a source shape (rules ND-RESHAPE-004 to -007)."""
+    """The shape that the codes 0, -1, -2, -3 and -4 give for a source shape (rules ND-RESHAPE-004 to -007).
+
+    With ``reverse`` the source and the codes are read from right to left, so that the two factors of a split stand
+    before their -4.
+    """
     if not reverse and prod(codes) == prod(source) and codes and min(codes) > 0:
         return tuple(codes)
     if reverse:
-        source, codes = source[::-1], _reversed_codes(tuple(codes))
+        source, codes = source[::-1], tuple(codes)[::-1]
     codes = tuple(int(c) for c in codes)
     result: list[int] = []
     position = index = 0
@@ -52,8 +56,6 @@ def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool 
                 raise MXNetError('reshape code -4 must be followed by two dimensions')
             first, second = codes[index + 1], codes[index + 2]
             whole = source[position]
-            if reverse:
-                first, second = second, first
             if first == -1 and second == -1:
                 raise MXNetError('Split dims cannot both be -1.')
             if first == -1:
@@ -62,7 +64,7 @@ def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool 
                 second = whole // first if first else 0
             if first * second != whole:
                 raise MXNetError(f'Split dims {first}, {second} do not divide original dim {whole}')
-            result.extend((second, first) if reverse else (first, second))
+            result.extend((first, second))
             position += 1
             index += 2
         elif code < -4:
@@ -79,17 +81,6 @@ def target_shape(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool 
     elif known != size:
         raise _wrong_size(source, codes)
     return tuple(reversed(result)) if reverse else tuple(result)
-
-
-def _reversed_codes(codes: tuple[int, ...]) -> tuple[int, ...]:
-    """The codes from right to left; a split keeps its three numbers together."""
-    groups: list[tuple[int, ...]] = []
-    index = 0
-    while index < len(codes):
-        width = 3 if codes[index] == -4 else 1
-        groups.append(codes[index:index + width])
-        index += width
-    return tuple(n for group in reversed(groups) for n in group)
 
 
 def _wrong_size(source: tuple[int, ...], codes: Any) -> MXNetError:

@@ -172,6 +172,29 @@ def test_no_output_is_too_few():
         nd.sqrt(nd.ones((2,)), out=[])
 
 
+@pytest.mark.parametrize(('source', 'codes', 'expected'), [
+    ((12, 3), (3, 4, -4, 3), (3, 4, 3)), ((12, 3), (-1, 4, -4, 3), (3, 4, 3)), ((12, 3), (3, -1, -4, 0), (3, 4, 3)),
+    ((2, 12, 3), (0, 2, 6, -4, 0), (2, 2, 6, 3)), ((2, 12, 3), (-3, 3, 1, -4), (24, 3, 1)),
+    ((2, 12, 3), (-2, 3, 1, -4), (2, 12, 3, 1))])
+def test_a_split_is_read_from_the_right_too(source, codes, expected):
+    assert nd.reshape(nd.ones(source), shape=codes, reverse=True).shape == expected
+    with pytest.raises(MXNetError, match='-4 must be followed by two dimensions'):
+        nd.reshape(nd.ones((2, 3)), shape=(2, -4, 1, 3), reverse=True)
+
+
+def test_averages_of_the_first_pooling_count_the_whole_window():
+    """The numbers are those of MXNet 1.9.1."""
+    x = nd.array(np.arange(1, 10).reshape(1, 1, 3, 3))
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Pooling_v1(x, kernel=(2, 2), stride=(2, 1), pool_type='avg', pooling_convention='full')
+    y.backward()
+    assert told(y)[2] == [[[[3.0, 4.0], [3.75, 4.25]]]]
+    assert told(x.grad)[2] == [[[[0.25, 0.5, 0.25]] * 3]]
+    whole = nd.Pooling_v1(x, kernel=(2, 2), global_pool=True, pool_type='avg')
+    assert told(whole)[2] == [[[[5.0]]]]
+
+
 # ---- gradients ------------------------------------------------------------------------------------------------------
 
 def test_an_infinite_slope_counts_only_between_the_bounds():
