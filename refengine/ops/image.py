@@ -308,7 +308,7 @@ def _color_jitter(xp: Any, data: Any, brightness: float = 0.0, contrast: float =
         amount = amounts[name]
         if amount > 0:
             middle = 0.0 if name == 'hue' else 1.0
-            out = _applied(xp, out, _CHANGES[name][0], middle + rng.uniform(-amount, amount))
+            out = _applied(xp, out, _CHANGES[name][0], middle + amount * (2 * rng.random() - 1))
     return out
 
 

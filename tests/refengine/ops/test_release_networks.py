@@ -233,6 +233,14 @@ def test_the_gradient_of_a_norm_in_half_precision():
         np.testing.assert_allclose(gradient[0][0], expected, rtol=0.3)
 
 
+@pytest.mark.parametrize('amount', [math.inf, 1e38, 0.5])
+def test_any_amount_of_colour_jitter(amount):
+    image = nd.array([[[1, 1, 0]]])
+    for name in ('brightness', 'contrast', 'saturation', 'hue'):
+        given = {'brightness': 0, 'contrast': 0, 'saturation': 0, 'hue': 0, name: amount}
+        assert nd.image.random_color_jitter(image, **given).asnumpy().shape == (1, 1, 3)
+
+
 # ---- parameters -----------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('value', [True, {}, {0.1}, (True, False, True), ('1', '2', '3'), (math.inf, 0, 0),
