@@ -59,6 +59,12 @@ def remove() -> None:
         _undo.pop()()
 
 
+def forget() -> None:
+    """The engine as it was, in a process that has just been forked: another thread may have been in any of this."""
+    memory.forget()
+    remove()
+
+
 def _change(owner: Any, name: str, value: Any) -> None:
     def present() -> Any:
         return owner.__dict__[name] if isinstance(owner, type) else getattr(owner, name)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import engine, lazy
 from ..ndarray.ndarray import NDArray
 
 HOME = 'cpu/0'
@@ -122,6 +123,14 @@ def _change(session: Any, device: str, difference: int, *when: int) -> None:
         session.sample('Device Storage', f'Memory: {device}', used, True, *when)
 
 
+def forget() -> None:
+    """As in a new process; what was being counted at the moment of a fork is counted nowhere."""
+    global _counting, _session
+    _counting, _session = False, None
+    for known in (_gone, _known, _used):
+        known.clear()
+
+
 class _Watched:
     """A slot of NDArray that reports what is put into it."""
 
@@ -144,10 +153,12 @@ def install(session: Any, undo: list[Callable[[], None]]) -> None:
         _settle()           # what went between two profiles is in neither
         _session = session
     data, ctx = NDArray.__dict__['_data'], NDArray.__dict__['_ctx']
+    # Under an asynchronous engine a value may be pending: it is counted where it is computed, and nobody waits for it.
+    read = data.__get__ if engine.queue is None else lazy._read
 
     def note(array: Any) -> None:
         try:
-            device, raw = ctx.__get__(array, NDArray), data.__get__(array, NDArray)
+            device, raw = ctx.__get__(array, NDArray), read(array)
         except AttributeError:          # the other of the two comes next
             return
         if isinstance(raw, np.ndarray):

@@ -8,7 +8,6 @@ import threading
 import time
 from typing import Any
 
-from .. import forksafe
 from ..base import MXNetError
 from ..fields import Bool, Enum, Field, Float, Str
 from . import hooks
@@ -39,7 +38,9 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.lock = forksafe.lock()
+        # A fork does not wait for it, as it does for other locks: it waits for the thread of an asynchronous engine,
+        # which may need this one. A child starts anew in any case.
+        self.lock = threading.RLock()
         self.forget()
 
     def forget(self) -> None:
@@ -276,7 +277,8 @@ session = Session()
 
 def _after_fork() -> None:
     # The trace belongs to the parent; a child starts without a profile.
-    hooks.remove()
+    session.lock = threading.RLock()
+    hooks.forget()
     for file in session.files.values():
         file.abandon()
     session.forget()

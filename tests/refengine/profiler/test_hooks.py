@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 import threading
 from typing import Any
 
@@ -207,6 +208,71 @@ def test_memory_that_goes_between_two_profiles_is_in_neither(profiler: Any) -> N
     assert row["Count"] == first["Count"] + 1
     assert row["Max"] == pytest.approx(first["Max"]), "the second one uses what the first one has left"
     del other
+
+
+def child(code: str, **environment: str) -> None:
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, timeout=60, capture_output=True,
+                          text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+                                          **environment})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_under_an_asynchronous_engine(profiler: Any) -> None:
+    """A fork waits for the thread of the engine, which reports to the profile meanwhile."""
+    child("""
+        import os, signal, threading, warnings
+        import refengine as mx
+        warnings.simplefilter('ignore')
+        signal.alarm(40)
+        mx.profiler.set_config(profile_all=True, aggregate_stats=True)
+        mx.profiler.set_state('run')
+        x = mx.nd.ones(4)
+        (x * 3).wait_to_read()
+        stop = threading.Event()
+        def feed():
+            while not stop.is_set():
+                (x * 3).wait_to_read()
+        feeders = [threading.Thread(target=feed, daemon=True) for _ in range(2)]
+        for feeder in feeders:
+            feeder.start()
+        codes = []
+        for _ in range(8):
+            forked = os.fork()
+            if not forked:
+                os._exit(0 if (x * 3).asnumpy().tolist() == [3] * 4 and mx.profiler.dumps() == '' else 1)
+            codes.append(os.waitpid(forked, 0)[1])
+        stop.set()
+        for feeder in feeders:
+            feeder.join(20)
+        mx.profiler.set_state('stop')
+        assert codes == [0] * 8, codes
+        assert '_mul_scalar' in mx.profiler.dumps()
+        mx.profiler.dump()
+    """, MXNET_ENGINE_TYPE="ThreadedEnginePerDevice")  # fmt: skip
+
+
+def test_a_profile_waits_for_no_result(profiler: Any) -> None:
+    child("""
+        import threading
+        import refengine as mx
+        from refengine import engine, lazy
+        from refengine.threaded import Task
+        mx.profiler.set_config(profile_all=True, aggregate_stats=True)
+        mx.profiler.set_state('run')
+        x = mx.nd.ones((3, 4))
+        (x * 2).wait_to_read()
+        gate = threading.Event()
+        engine.queue.put(Task(lambda: gate.wait(20)))
+        y = x * 2
+        pending = lazy._read(y).__class__ is lazy.Pending and not lazy._read(y).task.done
+        gate.set()
+        assert pending
+        mx.nd.waitall()
+        mx.profiler.set_state('stop')
+        assert 'Memory: cpu/0' in mx.profiler.dumps()
+        mx.profiler.dump()
+    """, MXNET_ENGINE_TYPE="ThreadedEngine")  # fmt: skip
 
 
 def test_mixed_precision_that_begins_in_a_profile_stays(profiler: Any) -> None:
