@@ -16,7 +16,7 @@ from ..op import Operator
 from ..ops import _conv
 from ..ops._channels import PART, Repeated
 from ..ops._nn import channels_last
-from ..ops.nn_batch_norm import running_affine
+from ..ops.nn_batch_norm import running_affine, running_parts
 from .blockwise import BLOCK, Chain, elementwise_step
 from .fusion import movable
 from .program import Program, Step
@@ -213,8 +213,8 @@ class Product:
             if self._fold:
                 operands = self._with_norm(xp, operands, states)
             else:
-                factor, shift = running_affine(xp, gamma, beta, mean, variance, self._norm.params['eps'])
-                work.append(_affine(xp, factor, shift, self._seen.size))
+                scale = 1 / xp.sqrt(variance + variance.dtype.type(self._norm.params['eps']))
+                work.append(_affine(xp, *running_parts(xp, gamma, beta, mean, scale), self._seen.size))
         if self._chain is not None:
             work.append(self._following(others))
 
@@ -312,10 +312,13 @@ class Product:
         return order if self._groups > 1 else (*order[1:], order[0])
 
 
-def _affine(xp: Any, factor: Any, shift: Any, most: int) -> Callable[[slice, Any], None]:
+def _affine(xp: Any, center: Any, factor: Any, shift: Any, most: int) -> Callable[[slice, Any], None]:
+    centers = None if center is None else Repeated(xp, center, most)
     factors, shifts = Repeated(xp, factor, most), Repeated(xp, shift, most)
 
     def function(rows: slice, matrix: Any) -> None:
+        if centers is not None:
+            centers.apply(xp.subtract, matrix)
         factors.apply(xp.multiply, matrix)
         shifts.apply(xp.add, matrix)
 

@@ -83,6 +83,18 @@ def running_affine(xp: Any, gamma: Any, beta: Any, mean: Any, variance: Any, eps
     return factor, beta - mean * factor
 
 
+def running_parts(xp: Any, gamma: Any, beta: Any, mean: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """What to subtract (None for nothing), the factor and the shift per channel of a BatchNorm with running statistics.
+
+    One multiplication and one addition where nothing is lost in the difference of their results: see ``_moments``.
+    """
+    factor = scale * gamma
+    product = mean * factor
+    if xp is np and product.dot(product) <= FAR * FAR * gamma.dot(gamma):
+        return None, factor, beta - product
+    return mean, factor, beta
+
+
 _INPUTS = ('data', 'gamma', 'beta', 'moving_mean', 'moving_var')
 _PARAMS = {'eps': Float(1e-3, 'is added to the variance'),
            'momentum': Float(0.9, 'how much of the running statistics stays'),
@@ -116,12 +128,11 @@ def _batch_norm(xp: Any, data: Any, gamma: Any, beta: Any, moving_mean: Any, mov
         return _from_centre(channels, centre, rest, data.dtype, scale * gamma, beta, out), mean, scale, variance
     mean, variance = moving_mean.copy(), moving_var.copy()
     scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
-    factor = scale * gamma
-    product = mean * factor
-    # One multiplication and one addition where nothing is lost in it: see _moments.
-    if xp is np and product.dot(product) <= FAR * FAR * gamma.dot(gamma):
-        return _affine(channels, x, data.dtype, factor, beta - product, out), mean, scale, variance
-    return _from_centre(channels, channels.minus(x, mean), None, data.dtype, factor, beta, out), mean, scale, variance
+    center, factor, shift = running_parts(xp, gamma, beta, mean, scale)
+    if center is None:
+        return _affine(channels, x, data.dtype, factor, shift, out), mean, scale, variance
+    centre = channels.minus(x, center)
+    return _from_centre(channels, centre, None, data.dtype, factor, shift, out), mean, scale, variance
 
 
 def _affine(channels: Channels, x: Any, kind: Any, factor: Any, shift: Any, out: Any, spare: Any = None) -> Any:

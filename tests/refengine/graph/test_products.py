@@ -90,6 +90,20 @@ def test_bits_are_those_of_eager_execution(name: str, static: bool) -> None:
     assert len(products(net)) == 1
 
 
+@pytest.mark.parametrize('name', ['conv bn relu', 'channels last', 'dense bn relu'])
+def test_bits_are_those_of_eager_execution_far_from_zero(name: str) -> None:
+    """There BatchNorm subtracts the mean first, so that no digits are lost in a difference of large products."""
+    make, shape = BLOCKS[name]
+    net, x, _ = prepared(make(), shape)
+    for key, parameter in net.collect_params().items():
+        if key.endswith('running_mean') or '_bias' in key:
+            parameter.set_data(mx.nd.full(parameter.shape, 1e4))
+    want = net(x).asnumpy()
+    net.hybridize()
+    assert net(x).asnumpy().tobytes() == want.tobytes()
+    assert len(products(net)) == 1
+
+
 @pytest.mark.parametrize('static', [False, True])
 def test_the_sum_of_a_residual_block(static: bool) -> None:
     net, x, want = prepared([nn.Conv2D(6, 3), Residual(), Residual()], (2, 3, 24, 32))
