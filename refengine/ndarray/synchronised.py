@@ -341,6 +341,9 @@ def sync_batch_norm(data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: N
     [-1.0, 1.0]
     """
     inputs = [data, gamma, beta, moving_mean, moving_var]
+    for name, value in zip(('data', 'gamma', 'beta', 'moving_mean', 'moving_var'), inputs):
+        if not isinstance(value, dispatch.NDArray):
+            raise AssertionError(f'Argument {name} must have NDArray type, but got {value}')
     op = registry['_contrib_SyncBatchNorm']
     given = {'eps': eps, 'momentum': momentum, 'fix_gamma': fix_gamma, 'use_global_stats': use_global_stats,
              'output_mean_var': output_mean_var, 'ndev': ndev, 'key': key}

@@ -248,6 +248,8 @@ def _square_sum(xp: Any, data: Any, axis: Any = None, keepdims: bool = False, ex
 def _moments(xp: Any, data: Any, axes: Any = None, keepdims: bool = False) -> Any:
     """Mean and variance over axes; of integers both are whole numbers, computed from the whole mean."""
     chosen = reduced_axes('moments', data.shape, axes)
+    if data.dtype.kind == 'b':
+        raise MXNetError('Operator moments does not support boolean type')
     if data.dtype.kind in 'iu':
         wide = data.astype(np.int64)
         count = math.prod(data.shape[axis] for axis in chosen)

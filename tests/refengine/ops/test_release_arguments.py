@@ -167,6 +167,14 @@ def test_what_a_result_cannot_be_written_to(out):
         nd.random.uniform(out=out)
 
 
+def test_arrays_are_looked_at_before_parameters():
+    x = nd.ones((1, 1))
+    with pytest.raises(AssertionError, match='Argument gamma must have NDArray type, but got 2.5'):
+        nd.contrib.SyncBatchNorm(x, 2.5, x, x, x, momentum=())
+    with pytest.raises(MXNetError, match='moments does not support boolean type'):
+        nd.moments(nd.ones((2, 2), dtype='bool'), axes=(0,))
+
+
 def test_no_output_is_too_few():
     with pytest.raises(MXNetError, match='expects 1 outputs, but out has 0 arrays'):
         nd.sqrt(nd.ones((2,)), out=[])
