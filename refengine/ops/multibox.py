@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..base import MXNetError, shape_text
 from ..op import Bool, Float, Floats, Int, register
 from ._nn import require_float
@@ -49,8 +51,10 @@ def _multi_box_prior(xp: Any, data: Any, sizes: tuple[float, ...] = (1.0,), rati
     y, x = (xp.arange(height) + offsets[0]) * step_y, (xp.arange(width) + offsets[1]) * step_x
     flat = height / width
     pairs = [(size, ratios[0]) for size in sizes] + [(sizes[0], ratio) for ratio in ratios[1:]]
-    shapes = [(size * flat * ratio ** 0.5 / 2, size / ratio ** 0.5 / 2) for size, ratio in pairs]
-    half = xp.asarray(shapes)
+    size, ratio = np.array(pairs).T
+    with np.errstate(invalid='ignore', divide='ignore'):    # there is no box of a ratio below zero: it is not a number
+        root = np.sqrt(ratio)
+        half = xp.asarray(np.stack((size * flat * root / 2, size / root / 2), axis=1))
     middle = xp.stack(xp.meshgrid(x, y), axis=-1)[:, :, None, :]
     boxes = xp.concatenate((middle - half, middle + half), axis=-1).reshape(1, -1, 4)
     return (boxes.clip(0, 1) if clip else boxes).astype(data.dtype)

@@ -186,6 +186,12 @@ def test_the_scale_of_regions_has_single_precision():
         assert y.asnumpy()[0, 0, :, 2].tolist() == expected
 
 
+def test_anchors_of_ratios_that_boxes_cannot_have():
+    found = nd.contrib.MultiBoxPrior(nd.ones((1, 1, 1, 1)), ratios=(1, -1, 0, 4)).asnumpy()[0]
+    np.testing.assert_array_equal(found, [[0, 0, 1, 1], [math.nan] * 4, [0.5, -math.inf, 0.5, math.inf],
+                                          [-0.5, 0.25, 1.5, 0.75]])
+
+
 # ---- images ---------------------------------------------------------------------------------------------------------
 
 def test_a_single_line_of_a_resized_image_is_the_first_one():
