@@ -115,6 +115,8 @@ def operations(line: str) -> list[str]:
 
 
 _MAKERS = ("nd.array", "nd.zeros")
+#: What passes its array on as it is: a difference is about what made that.
+_PASSING = ("nd.BlockGrad", "nd.stop_gradient")
 
 
 def subject(program: Program, index: int) -> list[str]:
@@ -124,6 +126,8 @@ def subject(program: Program, index: int) -> list[str]:
         recorded = [name for line in program.lines[:index] if "record()" in line for name in operations(line)]
         return recorded or own[:1]
     real = [name for name in own if name not in _MAKERS]
+    if len(real) > 1 and real[0] in _PASSING:
+        return real[1:2]
     return real[:1] or own[:1] or ["?"]
 
 

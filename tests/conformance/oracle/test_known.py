@@ -142,3 +142,8 @@ def test_expressions_are_searched_in_no_time(found: Known) -> None:
     for pattern in (found.shows or {}).values():
         re.search(pattern, text, re.DOTALL)
     assert time.process_time() - before < 2
+
+
+def test_a_difference_is_about_what_a_passing_operation_was_given() -> None:
+    line = "y = mx.nd.BlockGrad(mx.nd.softmax(a))"
+    assert covered("not-a-number-through-softmax", "value", line, "float32 (2,) [nan, nan]", "float32 (2,) [nan, 0.5]")
