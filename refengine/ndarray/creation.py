@@ -12,6 +12,7 @@ from .. import device, dispatch, storage
 from ..base import MXNetError
 from ..context import Context, current_context
 from ..op import DTYPES, registry, shape_error
+from ..ops.ranges import bounds_of_range
 from ..util import semantics
 from .ndarray import NDArray
 
@@ -173,12 +174,7 @@ def empty(shape: Any, ctx: Any = None, dtype: Any = None, stype: str | None = No
 def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1, infer_range: Any = None,
            ctx: Any = None, dtype: Any = np.float32) -> NDArray:
     """Numbers from start to stop, each repeated; MXNetError for an empty range or step 0 (ND-CREATE-014, -015)."""
-    if step == 0:
-        raise MXNetError('Range does not support step=0, received 0')
-    if stop is None:
-        start, stop = 0, start
-    if ((step > 0 and start >= stop) or (step < 0 and start <= stop)) and not semantics.shape:
-        raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step})')
+    start, stop = bounds_of_range(start, stop, step, semantics.shape)
     values = np.arange(start, stop, step, dtype=np.float64 if any(isinstance(v, float) for v in (start, stop, step))
                        else np.int64)
     return array(np.repeat(values, repeat), ctx, dtype or np.float32)
@@ -187,11 +183,15 @@ def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: i
 def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None,
              dtype: Any = np.float32) -> NDArray:
     """Evenly spaced numbers."""
+    if num < 0:
+        raise MXNetError(f'Number of sequence should be non-negative, received {num}')
     return array(np.linspace(start, stop, num, endpoint=endpoint), ctx, dtype or np.float32)
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
+    if N < 0:
+        raise MXNetError(f'Shape dim size cannot be a negative value: eye of {N} rows')
     return array(np.eye(N, M if M > 0 else N, k), ctx, dtype or np.float32)
 
 

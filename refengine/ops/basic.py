@@ -10,6 +10,7 @@ from .. import storage
 from ..base import MXNetError
 from ..op import REQUIRED, Bool, Dtype, Enum, Float, Int, Scalar, Shape, Str, check_same, register
 from .binary import zero_gradient
+from .ranges import bounds_of_range
 
 
 def _through(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, ...]:
@@ -167,6 +168,8 @@ def _full(xp: Any, shape: Any = (), dtype: Any = 'float32', value: float = 0.0, 
 @register('_eye', inputs=(), params={'N': Int(), 'M': Int(0), 'k': Int(0), 'dtype': Dtype('float32')}, source=True)
 def _eye(xp: Any, N: int = 1, M: int = 0, k: int = 0, dtype: Any = 'float32', ctx: Any = None) -> Any:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
+    if N < 0:
+        raise MXNetError(f'Shape dim size cannot be a negative value: eye of {N} rows')
     return xp.eye(N, M if M > 0 else N, k, dtype=dtype)
 
 
@@ -176,12 +179,7 @@ def _eye(xp: Any, N: int = 1, M: int = 0, k: int = 0, dtype: Any = 'float32', ct
 def _arange(xp: Any, start: float = 0.0, stop: Any = None, step: float = 1.0, repeat: int = 1,
             infer_range: bool = False, dtype: Any = 'float32', ctx: Any = None) -> Any:
     """Numbers from start to stop, each repeated."""
-    if stop is None:
-        start, stop = 0.0, start
-    if step == 0:
-        raise MXNetError('Range does not support step=0, received 0')
-    if (step > 0 and start >= stop) or (step < 0 and start <= stop):
-        raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step})')
+    start, stop = bounds_of_range(start, stop, step)
     return xp.repeat(xp.arange(start, stop, step), repeat).astype(dtype)
 
 

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..base import MXNetError
 from ..op import Bool, Dtype, Float, Floats, Int, register
+
+
+def bounds_of_range(start: Any, stop: Any, step: Any, empty: bool = False) -> tuple[Any, Any]:
+    """Where a range begins and ends; MXNetError for one without steps or end, or (unless allowed) without numbers.
+
+    >>> bounds_of_range(3, None, 1)
+    (0, 3)
+    """
+    if step == 0:
+        raise MXNetError('Range does not support step=0, received 0')
+    if stop is None:
+        start, stop = 0, start
+    if not (math.isfinite(start) and math.isfinite(stop)) or math.isnan(step):
+        raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step}): a range begins and ends at '
+                         f'finite numbers')
+    if not empty and ((step > 0 and start >= stop) or (step < 0 and start <= stop)):
+        raise MXNetError(f'Invalid range (start, stop, step) = ({start},{stop},{step})')
+    return start, stop
 
 
 @register('_linspace', inputs=(), params={'start': Float(), 'stop': Float(None, none=True), 'step': Float(1.0),

@@ -113,6 +113,17 @@ def test_a_rate_is_not_given_beside_a_scale():
         nd.random.exponential(lam=2.0)
 
 
+INFINITE = float('inf')
+
+
+@pytest.mark.parametrize('call', [
+    lambda: nd.arange(0, INFINITE), lambda: nd.arange(0, math.nan), lambda: nd.arange(-INFINITE, 3),
+    lambda: nd.arange(0, 3, math.nan), lambda: nd.arange(INFINITE), lambda: nd.linspace(0, 1, -1), lambda: nd.eye(-1)])
+def test_ranges_without_an_end_and_negative_numbers_of_elements(call):
+    with pytest.raises(MXNetError, match='finite numbers|non-negative|negative value'):
+        call()
+
+
 # ---- axes and shapes ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('axis', [-4, -1, 2, 3])
