@@ -1,4 +1,4 @@
-"""The pages about rules, generated from the inventory: ``python -m conformance.docs`` writes ``docs/rules/``.
+"""Pages generated from data: ``python -m conformance.docs`` writes ``docs/rules/`` and ``docs/oracle.md``.
 
 What is committed is small: how much of the inventory has cases, and where the releases do something else than the rules
 say. ``python -m conformance.docs --all FOLDER`` writes a page for every file of rules as well.
@@ -13,6 +13,8 @@ from pathlib import Path
 
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.markdown import cell, table
+from conformance.oracle import known
+from conformance.oracle import page as oracle_page
 from conformance.rule import LEVELS, RELEASES, STATUSES, Rule
 from reports.files import write_atomically
 
@@ -115,6 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m conformance.docs", description=main.__doc__)
     parser.add_argument("--all", metavar="FOLDER", help="write every page, into this folder")
     chosen = parser.parse_args(arguments)
+    if not chosen.all:
+        write_atomically(oracle_page.FILE, oracle_page.page(known.load()))
+        print(oracle_page.FILE)
     catalogue = load_catalogue()
     folder = Path(chosen.all) if chosen.all else FOLDER
     for name, text in (all_pages if chosen.all else pages)(catalogue).items():

@@ -8,6 +8,8 @@ import pytest
 
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.docs import FOLDER, all_pages, main, pages
+from conformance.oracle import known
+from conformance.oracle import page as oracle_page
 from conformance.rule import RELEASES
 
 
@@ -53,3 +55,11 @@ def test_the_command_writes_every_page(tmp_path: object, catalogue: Catalogue) -
 
     found = {path.name: path.read_text(encoding="utf-8") for path in Path(str(tmp_path)).iterdir()}
     assert found == all_pages(catalogue)
+
+
+def test_the_page_of_known_differences_is_up_to_date() -> None:
+    text = oracle_page.page(known.load())
+    assert oracle_page.FILE.read_text(encoding="utf-8") == text, "docs/oracle.md: run `python -m conformance.docs`"
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    assert len(rows) == len(known.load()) + len({entry.engines for entry in known.load()})
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
