@@ -105,7 +105,6 @@ class Float(Field):
                  none: bool = False) -> None:
         super().__init__(default, doc, none=none)
         self.low, self.high = low, high
-
         if self.none:
             self.kind = 'float or None'
 

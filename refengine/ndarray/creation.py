@@ -12,7 +12,7 @@ from .. import device, dispatch, storage
 from ..base import MXNetError
 from ..context import Context, current_context
 from ..op import DTYPES, registry, shape_error
-from ..ops.ranges import bounds_of_range
+from ..ops.ranges import bounds_of_range, require_rows
 from ..util import semantics
 from .ndarray import NDArray
 
@@ -190,8 +190,7 @@ def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: An
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
-    if N < 0:
-        raise MXNetError(f'Shape dim size cannot be a negative value: eye of {N} rows')
+    require_rows(N)
     return array(np.eye(N, M if M > 0 else N, k), ctx, dtype or np.float32)
 
 

@@ -10,7 +10,7 @@ from .. import storage
 from ..base import MXNetError
 from ..op import REQUIRED, Bool, Dtype, Enum, Float, Int, Scalar, Shape, Str, check_same, register
 from .binary import zero_gradient
-from .ranges import bounds_of_range
+from .ranges import bounds_of_range, require_rows
 
 
 def _through(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any, ...]:
@@ -168,8 +168,7 @@ def _full(xp: Any, shape: Any = (), dtype: Any = 'float32', value: float = 0.0, 
 @register('_eye', inputs=(), params={'N': Int(), 'M': Int(0), 'k': Int(0), 'dtype': Dtype('float32')}, source=True)
 def _eye(xp: Any, N: int = 1, M: int = 0, k: int = 0, dtype: Any = 'float32', ctx: Any = None) -> Any:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
-    if N < 0:
-        raise MXNetError(f'Shape dim size cannot be a negative value: eye of {N} rows')
+    require_rows(N)
     return xp.eye(N, M if M > 0 else N, k, dtype=dtype)
 
 

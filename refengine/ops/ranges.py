@@ -27,6 +27,12 @@ def bounds_of_range(start: Any, stop: Any, step: Any, empty: bool = False) -> tu
     return start, stop
 
 
+def require_rows(count: int) -> None:
+    """MXNetError for an identity matrix with fewer rows than none."""
+    if count < 0:
+        raise MXNetError(f'Shape dim size cannot be a negative value: eye of {count} rows')
+
+
 @register('_linspace', inputs=(), params={'start': Float(), 'stop': Float(None, none=True), 'step': Float(1.0),
                                           'repeat': Int(1), 'infer_range': Bool(False), 'num': Int(low=0),
                                           'endpoint': Bool(True), 'dtype': Dtype('float32')}, source=True)
