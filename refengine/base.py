@@ -70,9 +70,15 @@ def shape_text(shape: Iterable[int]) -> str:
     return '[' + ','.join(str(int(n)) for n in shape) + ']'
 
 
+def as_dtype(dtype: Any) -> np.dtype[Any]:
+    """numpy's dtype for what names one; an array of the engine, whose dtype is a type, stands for its own."""
+    kind = None if isinstance(dtype, type) else getattr(dtype, 'dtype', None)
+    return np.dtype(kind if isinstance(kind, type) else dtype)
+
+
 def dtype_text(dtype: Any) -> str:
     """The name of an element type as error messages spell it: ``float32``."""
-    return np.dtype(dtype).name
+    return as_dtype(dtype).name
 
 
 def plural_shapes(shapes: Iterable[Iterable[int]]) -> str:

@@ -237,6 +237,11 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
             result = None       # the long way marks the result as failed
         if result is not None:
             return result
+    outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
+    for target in outs:
+        if not isinstance(target, NDArray):
+            raise TypeError(f'Operator {op.name}: out must be an NDArray or a list of them, got '
+                            f'{type(target).__name__}: {target!r:.60}')
     if op.source and 'ctx' in given:
         given = dict(given)
         ctx = as_context(given.pop('ctx'))
@@ -246,13 +251,7 @@ def invoke(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], out: A
         raise MXNetError(f'Operator {op.name} expects {expected} inputs, but got {len(inputs)} instead.')
     if expected < 0 and not inputs:
         raise MXNetError(f'Required parameter num_args of int is not presented, in operator {op.name}(name="")')
-
     visible = op.visible_count(params)
-    outs = () if out is None else tuple(out) if isinstance(out, (list, tuple)) else (out,)
-    for target in outs:
-        if not isinstance(target, NDArray):
-            raise TypeError(f'Operator {op.name}: out must be an NDArray or a list of them, got '
-                            f'{type(target).__name__}: {target!r:.60}')
     if out is not None and len(outs) not in (visible, op.output_count(params)):
         raise MXNetError(f'Operator {op.name} expects {visible} outputs, but out has {len(outs)} arrays')
 

@@ -172,7 +172,8 @@ class Enum(Field):
         if value is None:
             value = 'None'
         elif not isinstance(value, str):
-            value = dtype_text(value) if isinstance(value, (type, np.dtype)) else str(value)
+            named = isinstance(value, type | np.dtype) or isinstance(getattr(value, 'dtype', None), type)
+            value = dtype_text(value) if named else str(value)
         if value not in self.values:
             words = ', '.join(f"'{v}'" for v in sorted(self.values))
             raise MXNetError(f"Invalid Input: '{value}', valid values are: {{{words}}}, "
@@ -190,7 +191,7 @@ class Dtype(Enum):
         if value is None and self.default is not REQUIRED:
             return self.default
         if value is not None and not isinstance(value, str):
-            value = np.dtype(value).name
+            value = dtype_text(value)
         return super().parse(value, name, op)
 
 

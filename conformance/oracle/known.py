@@ -34,6 +34,7 @@ SCHEMA: dict[str, Any] = {
             "operators": _TEXTS,
             "where": _TEXT,
             "variable": _TEXT,
+            "near": {"type": "number", "exclusiveMinimum": 1},
             "shows": {"type": "object", "additionalProperties": _TEXT},
             "reason": {"type": "string", "minLength": 20},
             "rules": _TEXTS,
@@ -51,11 +52,11 @@ class Known:
     """One difference that is known and justified.
 
     kinds, operators: what kind of difference it is, and globs of the operations that it is about;  where: a regular
-    expression that the program must contain;  variable: one for the name of the variable that differs;  shows: engine
-    -> a regular expression for what it does;  avoid: programs that contain such an operation are not run, because they
-    end an engine or damage it ("changed": but for the samples of the operators, which do neither);  example: the
-    program that shows it, run at the start of every session;  unsteady: it need not show there, since it depends on
-    what the memory holds.
+    expression that the program must contain;  variable: one for the name of the variable that differs;  near: so many
+    tolerances apart at most;  shows: engine -> a regular expression for what it does;  avoid: programs that contain
+    such an operation are not run, because they end an engine or damage it ("changed": but for the samples of the
+    operators, which do neither);  example: the program that shows it, run at the start of every session;  unsteady: it
+    need not show there, since it depends on what the memory holds.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Known:
     example: tuple[str, ...]
     where: str = ""
     variable: str = ""
+    near: float | None = None
     shows: Mapping[str, str] | None = None
     rules: tuple[str, ...] = ()
     avoid: bool | str = False
@@ -81,17 +83,23 @@ class Known:
     def _where(self) -> re.Pattern[str]:
         return re.compile(self.where, re.DOTALL)
 
-    def _applies(self, names: Sequence[str], program: Program) -> bool:
+    def _mentioned(self, program: Program) -> bool:
+        """True if the program contains what *where* asks for; a constant in quotes is that constant."""
+        return bool(self._where.search(program.text) or (
+            program.unquoted != program.text and self._where.search(program.unquoted)))
+
+    def _concerns(self, names: Sequence[str], program: Program) -> bool:
         """A method is the function of its name: what is known of one is known of the other."""
         functions = [f"nd.{name.removeprefix('NDArray.')}" for name in names if name.startswith("NDArray.")]
-        return (program.np_shape or not self.np_shape) and matches([*names, *functions], self.operators) and bool(
-            self._where.search(program.text))
+        return (program.np_shape or not self.np_shape) and matches([*names, *functions], self.operators)
 
     def explains(self, difference: Difference, program: Program, engines: Sequence[str]) -> bool:
         """True if this is what differs here; *engines* are the names of the first and the second."""
-        if difference.kind not in self.kinds or not self._applies(subject(program, difference.step), program):
+        if difference.kind not in self.kinds or not self._concerns(subject(program, difference.step), program):
             return False
-        if self.variable and not re.search(self.variable, difference.name):
+        if not self._mentioned(program) or (self.variable and not re.search(self.variable, difference.name)):
+            return False
+        if self.near is not None and (difference.close is None or difference.close > self.near):
             return False
         sides = dict(zip(engines, (difference.first, difference.second)))
         return all(re.search(pattern, sides.get(name, ""), re.DOTALL) for name, pattern in (self.shows or {}).items())
@@ -100,9 +108,8 @@ class Known:
         """True if the program would end an engine in the way that is known."""
         if not self.avoid or (self.avoid == "changed" and program.origin.startswith("sample:")):
             return False
-        if not self._where.search(program.text):
-            return False
-        return any(self._applies([name], program) for line in program.lines for name in operations(line))
+        return self._mentioned(program) and any(
+            self._concerns([name], program) for line in program.lines for name in operations(line))
 
 
 def load(path: Path = FILE) -> list[Known]:

@@ -7,7 +7,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 #: Names of Python's operators on arrays, as they appear in the names of what a statement calls.
@@ -17,6 +17,8 @@ _SYMBOLS = {
     ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "~", ast.Not: "not", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^",
 }
+
+_QUOTED = re.compile(r"'(-?\d+(?:\.\d+)?|True|False|None)'")
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,19 @@ class Program:
         """The same program with other statements."""
         return replace(self, lines=tuple(lines))
 
-    @property
+    @cached_property
     def text(self) -> str:
+        """The statements as one text."""
         return "\n".join(self.lines)
+
+    @cached_property
+    def unquoted(self) -> str:
+        """The text with constants for the words of constants, which parameters take as well.
+
+        >>> Program(("y = mx.nd.cumsum(a, axis='-2')",)).unquoted
+        'y = mx.nd.cumsum(a, axis=-2)'
+        """
+        return _QUOTED.sub(r"\1", self.text)
 
 
 def parsed(line: str) -> ast.stmt:

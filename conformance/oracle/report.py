@@ -25,8 +25,9 @@ def summary(outcome: Outcome) -> str:
     known = sum(outcome.known.values())
     found = len(outcome.findings)
     rate = outcome.programs / outcome.seconds * 60 if outcome.seconds else 0.0
+    excused = "".join(f", {count} only {why}" for why, count in outcome.excused.most_common())
     return (f"{outcome.programs} programs in {outcome.seconds:.0f} s ({rate:.0f} a minute): {found or 'no'} new "
-            f"difference{'' if found == 1 else 's'}; {known} programs showed {len(outcome.known)} known ones, "
+            f"difference{'' if found == 1 else 's'}; {known} programs showed {len(outcome.known)} known ones{excused}, "
             f"{outcome.avoided} were not run because they are known to end an engine")
 
 
@@ -83,6 +84,7 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
         "engines": [{"name": name, "version": version} for name, version in zip(outcome.engines, outcome.versions)],
         "programs": outcome.programs, "avoided": outcome.avoided, "seconds": round(outcome.seconds, 1),
         "interrupted": outcome.interrupted, "known": dict(outcome.known.most_common()),
+        "excused": dict(outcome.excused.most_common()),
         "stale": [entry.id for entry in outcome.stale], "notes": outcome.notes,
         "operators_only_in": dict(zip(outcome.engines, outcome.missing[::-1])),
         "differences": [{

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import device, dispatch, storage
-from ..base import MXNetError
+from ..base import MXNetError, as_dtype
 from ..context import Context, current_context
 from ..op import DTYPES, registry, shape_error
 from ..ops.ranges import bounds_of_range, require_rows
@@ -21,7 +21,7 @@ _ALLOWED = {np.dtype(d) for d in DTYPES}
 
 def _element_type(dtype: Any) -> np.dtype[Any]:
     """One of the element types of the engine; KeyError for a numpy dtype outside the set (ND-CREATE-008)."""
-    result = np.dtype(np.float32 if dtype is None else dtype)
+    result = as_dtype(np.float32 if dtype is None else dtype)
     if result not in _ALLOWED:
         raise KeyError(result.type)
     return result
@@ -107,7 +107,7 @@ def _text_context(ctx: Any) -> Context:
 def _filled(name: str, xp_name: str, shape: Any, ctx: Any, dtype: Any) -> NDArray:
     ctx = _text_context(ctx)
     target = _shape(shape, name)
-    kind = np.dtype(np.float32 if dtype is None else dtype)
+    kind = as_dtype(np.float32 if dtype is None else dtype)
     if kind not in _ALLOWED:
         raise MXNetError(f"Invalid Input: '{kind.name}', valid values are: {{{', '.join(map(repr, DTYPES))}}}, "
                          f'in operator {name}(name="", dtype="{kind.name}")')
@@ -177,7 +177,7 @@ def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: i
     start, stop = bounds_of_range(start, stop, step, semantics.shape)
     values = np.arange(start, stop, step, dtype=np.float64 if any(isinstance(v, float) for v in (start, stop, step))
                        else np.int64)
-    return array(np.repeat(values, repeat), ctx, dtype or np.float32)
+    return array(np.repeat(values, repeat), ctx, np.float32 if dtype is None else dtype)
 
 
 def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None,
@@ -185,13 +185,13 @@ def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: An
     """Evenly spaced numbers."""
     if num < 0:
         raise MXNetError(f'Number of sequence should be non-negative, received {num}')
-    return array(np.linspace(start, stop, num, endpoint=endpoint), ctx, dtype or np.float32)
+    return array(np.linspace(start, stop, num, endpoint=endpoint), ctx, np.float32 if dtype is None else dtype)
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
     require_rows(N)
-    return array(np.eye(N, M if M > 0 else N, k), ctx, dtype or np.float32)
+    return array(np.eye(N, M if M > 0 else N, k), ctx, np.float32 if dtype is None else dtype)
 
 
 def full_like(a: NDArray, fill_value: Any, **kwargs: Any) -> NDArray:

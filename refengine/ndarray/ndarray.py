@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device, dispatch, engine, storage
-from ..base import IN_GRAPH, MXNetError, shape_text
+from ..base import IN_GRAPH, MXNetError, as_dtype, shape_text
 from ..context import Context, as_context, current_context
 from ..op import registry
 from ..ops.reshape import squeezed_shape, target_shape
@@ -273,7 +273,7 @@ class NDArray:
         """The array with another element type (rule ND-CAST-001); recorded."""
         if dtype is None:
             dtype = np.float32
-        dtype = np.dtype(dtype)
+        dtype = as_dtype(dtype)
         if not copy and dtype == self._data.dtype:
             return self
         return invoke(registry['cast'], (self,), {'dtype': dtype.name})

@@ -116,7 +116,8 @@ def _back(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[
 @register('reshape', 'Reshape', params={
     'shape': Shape((), 'the new shape, or the codes 0, -1, -2, -3, -4'),
     'reverse': Bool(False, 'read codes from the right'),
-    'target_shape': Shape((), 'old name'), 'keep_highest': Bool(False, 'old switch')}, grad=_back, samples=(
+    'target_shape': Shape((), 'the new shape in the old way: 0 is inferred'),
+    'keep_highest': Bool(False, 'with target_shape: the first dimension stays')}, grad=_back, samples=(
         (((2, 6),), {'shape': (3, 4)}), (((2, 3, 4),), {'shape': (0, -1)}), (((2, 3, 4),), {'shape': (-3, 4)})),
     rules=('ND-RESHAPE-003', 'ND-RESHAPE-004', 'ND-RESHAPE-005', 'ND-RESHAPE-006', 'ND-RESHAPE-007'))
 def _reshape(xp: Any, data: Any, shape: tuple[int, ...] = (), reverse: bool = False,
@@ -124,12 +125,36 @@ def _reshape(xp: Any, data: Any, shape: tuple[int, ...] = (), reverse: bool = Fa
     """The array in another shape.
 
     0 keeps the dimension at that place, -1 is inferred, -2 copies all that remain, -3 merges two, -4 splits one into
-    the two numbers that follow.
+    the two numbers that follow. ``target_shape`` is the old way, in which 0 is what is inferred.
     """
-    return data.reshape(_reshape_target(data.shape, shape or target_shape, reverse))
+    if shape or not (target_shape or keep_highest):
+        return data.reshape(_reshape_target(data.shape, shape, reverse))
+    return data.reshape(_old_target(data.shape, target_shape, keep_highest))
 
 
 _reshape_target = target_shape
+
+
+def _old_target(source: tuple[int, ...], target: tuple[int, ...], keep_highest: bool) -> tuple[int, ...]:
+    """The shape that a target with at most one 0 means, with the first dimension of the source where that is kept.
+
+    >>> _old_target((2, 6), (4, 0), False), _old_target((2, 6), (0, 3, 0), True)
+    ((4, 3), (2, 3, 2))
+    """
+    if keep_highest:
+        if not target:
+            raise MXNetError('Operator Reshape: keep_highest needs a target_shape, index = 0 must be in range [0, 0)')
+        target = (source[0] if source else 1, *target[1:])
+    if min(target, default=0) < 0:
+        raise MXNetError(f'Operator Reshape: the dimensions of target_shape must be 0 or larger, got {target}: the '
+                         f'codes -1 to -4 are those of shape')
+    inferred = [i for i, n in enumerate(target) if n == 0 and (i or not keep_highest)]
+    if len(inferred) > 1:
+        raise MXNetError(f'Operator Reshape: one dimension of target_shape may be 0 and is inferred, got {target}')
+    known = prod(n for i, n in enumerate(target) if i not in inferred)
+    if (inferred and (known == 0 or prod(source) % known)) or (not inferred and known != prod(source)):
+        raise _wrong_size(source, target)
+    return tuple(prod(source) // known if i in inferred else n for i, n in enumerate(target))
 
 
 @register('reshape_like', inputs=('lhs', 'rhs'), mixed=True, params={

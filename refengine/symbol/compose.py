@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import attribute
 from .. import name as names
-from ..base import MXNetError, _Null
+from ..base import MXNetError, _Null, dtype_text
 from ..graph.node import HIDDEN_KEYS, Entry, Node, operator_attrs, topological
 from ..op import Operator
 from . import operator_attributes
@@ -37,7 +37,7 @@ def var(name: str, attr: Mapping[str, str] | None = None, shape: Any = None, lr_
     if wd_mult is not None:
         attrs['__wd_mult__'] = str(wd_mult)
     if dtype is not None:
-        attrs['__dtype__'] = str(DTYPE_NUMBERS[np.dtype(dtype).name])
+        attrs['__dtype__'] = str(DTYPE_NUMBERS[dtype_text(dtype)])
     if init is not None:
         attrs['__init__'] = init if isinstance(init, str) else _described(init)
     if stype is not None:

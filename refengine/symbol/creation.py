@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import _Null, numeric_types
+from ..base import _Null, dtype_text, numeric_types
 from ..op import registry
 from .compose import call
 from .symbol import Symbol
@@ -31,15 +31,19 @@ def full(shape: Any, val: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
                 kwargs.get('name'))
 
 
+def _kind(dtype: Any) -> str:
+    return dtype_text('float32' if dtype is None else dtype)
+
+
 def _filled(shape: Any, dtype: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in kwargs.items() if key not in ('name', 'ctx')}
-    return {'shape': shape, 'dtype': np.dtype(dtype or np.float32).name, **rest}
+    return {'shape': shape, 'dtype': _kind(dtype), **rest}
 
 
 def arange(start: Any, stop: Any = None, step: float = 1.0, repeat: int = 1, infer_range: bool = False,
            name: str | None = None, dtype: Any = None) -> Symbol:
     """Evenly spaced numbers in [start, stop)."""
-    given = {'start': start, 'stop': stop, 'step': step, 'repeat': repeat, 'dtype': np.dtype(dtype or 'float32').name}
+    given = {'start': start, 'stop': stop, 'step': step, 'repeat': repeat, 'dtype': _kind(dtype)}
     if infer_range:
         raise NotImplementedError('arange with infer_range=True: give stop')
     return call(registry['_arange'], '_arange', [], given, name)
@@ -47,7 +51,7 @@ def arange(start: Any, stop: Any = None, step: float = 1.0, repeat: int = 1, inf
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:
     """A matrix with ones on one diagonal."""
-    return call(registry['_eye'], '_eye', [], {'N': N, 'M': M, 'k': k, 'dtype': np.dtype(dtype or 'float32').name},
+    return call(registry['_eye'], '_eye', [], {'N': N, 'M': M, 'k': k, 'dtype': _kind(dtype)},
                 kwargs.get('name'))
 
 
@@ -55,7 +59,7 @@ def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, name: str |
              dtype: Any = None) -> Symbol:
     """``num`` evenly spaced numbers from start to stop, which is one of them with endpoint."""
     given = {'start': start, 'stop': stop, 'num': num, 'endpoint': endpoint,
-             'dtype': np.dtype(dtype or 'float32').name}
+             'dtype': _kind(dtype)}
     return call(registry['_linspace'], '_linspace', [], given, name)
 
 

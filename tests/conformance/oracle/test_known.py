@@ -97,6 +97,19 @@ def test_entries_for_numpy_shapes_hold_only_there() -> None:
     assert not covered("keys-of-arrays-without-elements", "error", line, *found, np_shape=True)
 
 
+def test_numbers_that_are_near_are_not_far_apart() -> None:
+    found = entry("sizes-of-a-resize-in-float32")
+    differences = [Difference("value", 1, "y", "", "", close) for close in (2.0, 2 * (found.near or 0), None)]
+    assert [found.explains(some, found.program, NAMES) for some in differences] == [True, False, False]
+
+
+def test_a_constant_in_quotes_is_that_constant() -> None:
+    text = "no error: y = float32 (1,) [1.]", "MXNetError: Check failed: i >= 0 && i < ndim(): index = -1"
+    for axis in ("-1", "'-1'"):
+        assert covered("axes-counted-from-the-end", "error", f"y = mx.nd.cumsum(a, axis={axis})", *text)
+    assert not covered("axes-counted-from-the-end", "error", "y = mx.nd.cumsum(a, axis='x-1')", *text)
+
+
 @pytest.mark.parametrize("found", ENTRIES, ids=lambda found: found.id)
 def test_no_entry_covers_everything(found: Known) -> None:
     """Globs name operators; where they name a whole name space, the wording of both engines is asked for."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from refengine import MXNetError, autograd, nd
+from refengine import MXNetError, autograd, nd, sym
 from tests.refengine.ops.test_release_corners import told
 
 HALF, WIDE = 'float16', 'float32'
@@ -199,6 +199,45 @@ def test_a_split_is_read_from_the_right_too(source, codes, expected):
     assert nd.reshape(nd.ones(source), shape=codes, reverse=True).shape == expected
     with pytest.raises(MXNetError, match='-4 must be followed by two dimensions'):
         nd.reshape(nd.ones((2, 3)), shape=(2, -4, 1, 3), reverse=True)
+
+
+@pytest.mark.parametrize(('params', 'expected'), [
+    ({'target_shape': (0, 2)}, (6, 2)), ({'target_shape': (4, 0)}, (4, 3)), ({'target_shape': (0,)}, (12,)),
+    ({'target_shape': (1, 12)}, (1, 12)), ({'target_shape': (7, 0), 'keep_highest': True}, (2, 6)),
+    ({'target_shape': (-1, 3, 0), 'keep_highest': True}, (2, 3, 2)), ({'shape': (3, 4), 'target_shape': (9,)}, (3, 4)),
+])
+def test_the_old_target_of_a_reshape_infers_zero(params, expected):
+    """As in the release: one 0 is inferred, and the first dimension stays where that is asked for."""
+    data = nd.arange(12).reshape((2, 6))
+    result = nd.reshape(data, **params)
+    assert result.shape == expected
+    np.testing.assert_array_equal(result.asnumpy().ravel(), np.arange(12))
+
+
+@pytest.mark.parametrize('params', [
+    {'target_shape': (4, -1)}, {'target_shape': (-2,)}, {'target_shape': (0, 0)}, {'target_shape': (5, 0)},
+    {'target_shape': (2, 5)}, {'keep_highest': True}, {'target_shape': (0, 0, 0), 'keep_highest': True},
+])
+def test_the_old_target_of_a_reshape_knows_no_codes(params):
+    with pytest.raises(MXNetError):
+        nd.reshape(nd.arange(12).reshape((2, 6)), **params)
+
+
+def test_an_array_stands_for_its_element_type():
+    """Wherever an element type is named, as in the release."""
+    kind = nd.array([0, 1], dtype='int32')
+    made = [nd.zeros((1,), dtype=kind), nd.full((1,), 2, dtype=kind), nd.array([1.5], dtype=kind),
+            nd.arange(2, dtype=kind), nd.linspace(0, 1, 2, dtype=kind), nd.eye(2, dtype=kind),
+            nd.array([1.5]).astype(kind), nd.cast(nd.array([1.5]), kind), nd.cumsum(nd.array([1.5]), dtype=kind)]
+    assert {array.dtype for array in made} == {np.int32}
+    assert sym.zeros((1,), dtype=kind).attr('dtype') == 'int32'
+    assert sym.var('a', dtype=kind).attr('__dtype__') == '4'
+
+
+@pytest.mark.parametrize('out', [1, [1, 2], 'x'])
+def test_what_is_no_array_is_refused_as_output_first(out):
+    with pytest.raises(TypeError, match='out must be an NDArray'):
+        nd.Flatten(None, out=out)
 
 
 def test_averages_of_the_first_pooling_count_the_whole_window():
