@@ -172,7 +172,8 @@ class Enum(Field):
         if value is None:
             value = 'None'
         elif not isinstance(value, str):
-            named = isinstance(value, type | np.dtype) or isinstance(getattr(value, 'dtype', None), type)
+            named = isinstance(value, type | np.dtype) or (name == 'dtype' and isinstance(
+                getattr(value, 'dtype', None), type))
             value = dtype_text(value) if named else str(value)
         if value not in self.values:
             words = ', '.join(f"'{v}'" for v in sorted(self.values))

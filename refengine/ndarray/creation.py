@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from .. import device, dispatch, storage
 from ..base import MXNetError, as_dtype
 from ..context import Context, current_context
-from ..op import DTYPES, registry, shape_error
+from ..op import DTYPES, Shape, registry, shape_error
 from ..ops.ranges import bounds_of_range, require_rows
 from ..util import semantics
 from .ndarray import NDArray
@@ -83,17 +83,20 @@ def _from_list(source: Any, kind: np.dtype[Any]) -> np.ndarray:
     return result
 
 
+_SHAPE = Shape()
+
+
 def _shape(shape: Any, name: str) -> tuple[int, ...]:
+    if isinstance(shape, str):
+        shape = _SHAPE.parse(shape, 'shape', name)
     try:
-        if isinstance(shape, (bool, np.bool_)):
+        if isinstance(shape, bool | np.bool_ | Set | Mapping | range):
             raise TypeError(shape)
-        result = (operator.index(shape),)
+        single = isinstance(shape, int | np.integer) or getattr(shape, 'ndim', None) == 0
+        result = tuple(operator.index(n) for n in ((shape,) if single else shape))
     except TypeError:
-        try:
-            result = tuple(operator.index(n) for n in shape)
-        except TypeError:
-            raise MXNetError(f"Invalid Parameter format for shape expect Shape(tuple) but value='{shape}', "
-                             f'in operator {name}(name="", shape="{shape}")') from None
+        raise MXNetError(f"Invalid Parameter format for shape expect Shape(tuple) but value='{shape}', "
+                         f'in operator {name}(name="", shape="{shape}")') from None
     if any(n < 0 for n in result) or (not semantics.shape and (not result or 0 in result)):
         raise shape_error(name, [], f'output shapes:\n[{",".join(map(str, result))}]')
     return result
@@ -153,6 +156,8 @@ def full(shape: Any, val: Any, ctx: Any = None, dtype: Any = np.float32, out: An
     """An array filled with a number, or with an array-like that broadcasts to the shape."""
     if out is None:
         out = empty(shape, ctx, dtype)
+        if not out.shape and not semantics.shape:
+            raise shape_error('_full', [], 'output shapes:\n[]')
     out[:] = val
     return out
 

@@ -62,7 +62,7 @@ def _check_zero_step(parts: tuple[Any, ...]) -> None:
 
 
 def _whole(key: Any) -> bool:
-    return (type(key) is slice and key.start is None and key.stop is None and key.step is None) or (
+    return (type(key) is slice and key.start is None and key.stop is None and key.step in (None, 1)) or (
         type(key) is tuple and not key)
 
 
@@ -251,7 +251,8 @@ def _raw_value(value: Any, dtype: np.dtype[Any]) -> Any:
             return number
         if dtype.kind == 'b':
             return bool(number)
-        return np.asarray(int(number) if abs(number) < 2.0 ** 62 else number).astype(dtype)
+        with np.errstate(invalid='ignore'):
+            return np.asarray(number).astype(dtype)
     try:
         raw = np.asarray(value)
     except Exception:  # noqa: BLE001 - numpy raises many classes for ragged input

@@ -55,6 +55,13 @@ def _power(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
 _power.ufunc = 'power'           # type: ignore[attr-defined]
 
 
+def _to_the(F: Any, x: Any, y: Any) -> Any:
+    """A power in a gradient: numpy knows no negative powers of integers."""
+    if getattr(x.dtype, 'kind', 'f') == 'f':    # an NDArray's dtype has no kind, and its operator knows them
+        return x ** y
+    return F._power_scalar(x, scalar=y) if isinstance(y, int | float) else F._power(x, y)
+
+
 def _hypot(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     return xp.hypot(x, y) if x.dtype.kind == 'f' else xp.hypot(x.astype(np.float64), y).astype(x.dtype)
 
@@ -118,9 +125,9 @@ ROWS = (
         (), '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x),
         domain='positive'),
     Row('power', _power, 'The first to the power of the second.',
-        (lambda F, og, a, b, y: og * b * a ** (b - 1), lambda F, og, a, b, y: og * y * F.log(a)), '_power',
+        (lambda F, og, a, b, y: og * b * _to_the(F, a, b - 1), lambda F, og, a, b, y: og * y * F.log(a)), '_power',
         ('_Power', 'pow'), (), '_power_scalar', '_rpower_scalar',
-        lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (x ** (s - 1) * s),
+        lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (_to_the(F, x, s - 1) * s),
         lambda F, og, x, s, y: og * (y * float(np.log(s))), domain='positive'),
     # a tie goes to the first (rule BCAST-GRAD-003)
     Row('maximum', _plain('maximum'), 'The larger of the two; NaN wins.',
@@ -191,12 +198,21 @@ def _pair_body(name: str, row: Row) -> Callable[..., Any]:
 
 
 def number(dtype: np.dtype[Any], scalar: Any) -> Any:
-    """The number cast to an element type, so that it never changes the dtype of a result (rule ND-ARITH-007)."""
+    """The number cast to an element type, so that it never changes the dtype of a result (rule ND-ARITH-007).
+
+    What an integer cannot hold becomes what a cast in C makes of it.
+
+    >>> number(np.dtype('uint8'), -2.5), number(np.dtype('int32'), 1e30)
+    (np.uint8(254), np.int32(-2147483648))
+    """
     if dtype.kind == 'f':
         return float(scalar)
-    if isinstance(scalar, float) and not np.isfinite(scalar):
+    if isinstance(scalar, int) and abs(scalar) < 2 ** 31:
         return np.asarray(scalar).astype(dtype)[()]
-    return np.asarray(int(scalar)).astype(dtype)[()]
+    if isinstance(scalar, int) and dtype.itemsize == 8 and abs(scalar) < 2 ** 63:
+        return dtype.type(scalar)
+    with np.errstate(invalid='ignore'):
+        return np.asarray(float(scalar)).astype(dtype)[()]
 
 
 def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:

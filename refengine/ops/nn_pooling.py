@@ -153,6 +153,14 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
         raise MXNetError('Error in operator Pooling: Input data should be  3D in (batch, channel, x) Or 4D in '
                          '(batch, channel, '
                          f'y, x)  Or 5D in (batch, channel, d, y, x), got shape {shape_text(data.shape)}')
+    if params['pool_type'] == 'lp' and params['p_value'] is None:
+        raise MXNetError('Error in operator Pooling: p_value is required for pool_type lp')
+    if params['pooling_convention'] == 'same':
+        if params['pool_type'] != 'max' or ndim != 3:
+            raise MXNetError("Error in operator Pooling: Input data should be 3D in (batch, channel, x). Currently "
+                             "'same' supports Max Pooling 1-D")
+        if any(params['pad']):
+            raise MXNetError('Error in operator Pooling: Same pooling convention disables the use of pad parameter.')
     if not params['global_pool']:
         if not kernel:
             raise MXNetError('Error in operator Pooling: 0D pooling not supported: kernel is required')
@@ -178,19 +186,8 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
             if p >= k or p < 0:
                 raise MXNetError(f'Error in operator Pooling: pad ({p}) must be smaller than kernel ({k}) and not '
                                  f'negative')
-        if params['pooling_convention'] == 'same':
-            if params['pool_type'] != 'max' or ndim != 3:
-                raise MXNetError("Error in operator Pooling: Input data should be 3D in (batch, channel, x). "
-                                 "Currently 'same' "
-                                 'supports Max Pooling 1-D')
-            if any(params['pad']):
-                raise MXNetError('Error in operator Pooling: Same pooling convention disables the use of pad '
-                                 'parameter.')
-    if params['pool_type'] == 'lp':
-        if params['p_value'] is None:
-            raise MXNetError('Error in operator Pooling: p_value is required for pool_type lp')
-        if params['p_value'] not in (1, 2, 3):
-            raise MXNetError(f'Error in operator Pooling: p value of {params["p_value"]} is not supported yet...')
+    if params['pool_type'] == 'lp' and params['p_value'] not in (1, 2, 3):
+        raise MXNetError(f'Error in operator Pooling: p value of {params["p_value"]} is not supported yet...')
 
 
 _PARAMS = {'kernel': Shape((), 'size of the windows', nonzero=True),

@@ -9,6 +9,7 @@ import numpy as np
 from ..base import MXNetError, shape_text
 from ..op import Axes, Enum, Float, Int, Shape, normal_axis, register, shape_error
 from ..util import semantics
+from .binary import number
 
 
 def _tile_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
@@ -78,7 +79,7 @@ def _pad(xp: Any, data: Any, mode: str = 'constant', pad_width: tuple[int, ...] 
         raise MXNetError(f'Operator Pad: reflection padding only supports padding sizes smaller than the input size, '
                          f'got pad_width {pad_width} for shape {data.shape}')
     if mode == 'constant':
-        return xp.pad(data, pairs, mode='constant', constant_values=constant_value)
+        return xp.pad(data, pairs, mode='constant', constant_values=number(data.dtype, constant_value))
     return xp.pad(data, pairs, mode=mode)
 
 

@@ -240,6 +240,63 @@ def test_what_is_no_array_is_refused_as_output_first(out):
         nd.Flatten(None, out=out)
 
 
+@pytest.mark.parametrize(('value', 'dtype', 'expected'), [
+    (-2.5, 'uint8', 254), (300, 'uint8', 44), (1e6, 'int8', 64), (1e30, 'int32', -2**31), (math.inf, 'int64', -2**63),
+    (1e10, 'int32', -2**31),
+])
+def test_numbers_that_an_integer_cannot_hold_are_cast_as_in_c(value, dtype, expected):
+    """Wherever a parameter becomes an element, as in the release."""
+    ones = nd.ones((2, 1), dtype=dtype)
+    made = [nd.one_hot(nd.array([0]), depth=1, on_value=value, dtype=dtype),
+            nd.one_hot(nd.array([9]), depth=1, off_value=value, dtype=dtype),
+            nd.SequenceMask(ones, nd.array([1]), use_sequence_length=True, value=value)[1],
+            nd.full((1,), value, dtype=dtype), nd.zeros((1,), dtype=dtype) + value, ones[0] * value]
+    assert [int(array.asnumpy().ravel()[0]) for array in made] == [expected] * len(made)
+
+
+@pytest.mark.parametrize('shape', [(1, 2, 4, 4), (1, 2, 4, 4, 4)])
+@pytest.mark.parametrize('everything', [False, True])
+def test_the_same_size_is_for_maxima_of_a_line(shape, everything):
+    with pytest.raises(MXNetError, match='Max Pooling 1-D'):
+        nd.Pooling(nd.ones(shape), kernel=(9,) * (len(shape) - 2), pooling_convention='same', global_pool=everything)
+
+
+def test_gradients_of_powers_of_integers():
+    base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
+    base.attach_grad()
+    for power, expected in ((lambda: base ** -2, [-2, 0, 0]), (lambda: nd.power(base, exponent), [0, 1, 6]),
+                            (lambda: base ** 2, [2, 4, 6])):
+        with autograd.record():
+            result = power()
+        result.backward()
+        assert base.grad.asnumpy().tolist() == expected
+
+
+@pytest.mark.parametrize('shape', [{}, {2: 1}, {2}, range(2, 3), 'x', True, 2.0])
+def test_what_is_no_shape(shape):
+    for make in (nd.zeros, nd.ones):
+        with pytest.raises(MXNetError, match='inferring shapes failed|Invalid Parameter format for shape'):
+            make(shape)
+
+
+@pytest.mark.parametrize('shape', ['2', '(2,)', '[2]', [2], np.array([2]), 2, np.int64(2), np.array(2)])
+def test_what_is_a_shape(shape):
+    assert nd.zeros(shape).shape == nd.ones(shape).shape == (2,)
+
+
+def test_an_array_without_dimensions_cannot_be_filled_under_legacy_shapes():
+    with pytest.raises(MXNetError, match='inferring shapes failed'):
+        nd.full((), 1)
+
+
+@pytest.mark.parametrize(('key', 'whole'), [
+    (slice(None), True), (slice(None, None, 1), True), (slice(0, None), False), (slice(None, 3), False),
+    (slice(None, None, -1), False), (..., False), ((slice(None),), False)])
+def test_which_slice_is_the_array_itself(key, whole):
+    data = nd.array([1, 2, 3])
+    assert (data[key] is data) == whole
+
+
 def test_averages_of_the_first_pooling_count_the_whole_window():
     """The numbers are those of MXNet 1.9.1."""
     x = nd.array(np.arange(1, 10).reshape(1, 1, 3, 3))
