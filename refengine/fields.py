@@ -284,8 +284,8 @@ class Scalar(Field):
     def convert(self, value: Any) -> Any:
         if isinstance(value, str):
             return float(value)
+        if isinstance(value, np.generic):   # a float64 is a float as well, which would widen what it meets
+            value = value.item()
         if isinstance(value, (bool, int, float)):
             return value
-        if isinstance(value, np.generic):
-            return value.item()
         raise ValueError(value)

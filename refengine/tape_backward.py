@@ -221,7 +221,7 @@ def _store(leaf: Leaf, gradient: Any, create_graph: bool) -> None:
         raise _bad_buffer(data.shape, target.shape)
     if data.__class__ is np.ndarray and target.__class__ is np.ndarray:
         if leaf.req == 'add':
-            if dtype.kind in 'iu' and data.dtype != dtype:      # loses its fraction, as where it is written
+            if dtype.kind in 'iub' and data.dtype != dtype:      # loses its fraction, as where it is written
                 data = data.astype(dtype)
             target += data
         else:

@@ -201,8 +201,27 @@ def _bipartite_matching(xp: Any, data: Any, is_ascend: bool = False, threshold: 
 
 # ---- encoding ------------------------------------------------------------------------------------------------------
 
+def _check_encode(arrays: Any, params: Any) -> None:
+    samples, matches, anchors, refs, means, stds = (array.shape for array in arrays)
+    for name, shape, ndim in (('samples', samples, 2), ('matches', matches, 2), ('anchors', anchors, 3),
+                              ('refs', refs, 3)):
+        if len(shape) != ndim:
+            raise MXNetError(f'Operator box_encode: {name} must have {ndim} dimensions, got shape {shape_text(shape)}')
+    for name, shape in (('anchors', anchors), ('refs', refs)):
+        if shape[-1] != 4:
+            raise MXNetError(f'Operator box_encode: the last dimension of {name} must be 4, got {shape_text(shape)}')
+    for name, shape in (('means', means), ('stds', stds)):
+        if shape != (4,):
+            raise MXNetError(f'Shape inconsistent, Provided = {shape_text(shape)}, inferred shape=(4,) for {name}')
+    batch = samples[0]
+    if matches != samples or refs[0] != batch or anchors[:2] != samples:
+        raise MXNetError(f'Operator box_encode: samples {shape_text(samples)}, matches {shape_text(matches)}, anchors '
+                         f'{shape_text(anchors)} and refs {shape_text(refs)} are of different numbers of images or '
+                         f'boxes')
+
+
 @register('_contrib_box_encode', inputs=('samples', 'matches', 'anchors', 'refs', 'means', 'stds'), num_outputs=2,
-          grad=zero_gradient)
+          infer=_check_encode, grad=zero_gradient)
 def _box_encode(xp: Any, samples: Any, matches: Any, anchors: Any, refs: Any, means: Any, stds: Any) -> tuple[Any, Any]:
     """Targets of box regression: the normalised offsets of the matched boxes from their anchors, and where they count.
 

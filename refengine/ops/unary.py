@@ -211,9 +211,9 @@ def _meeting_point(s2: float) -> float:
 
 
 def _smooth_l1_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any) -> tuple[Any]:
-    x, s2 = inputs[0], params['scalar'] ** 2
-    inside = F.abs(x) < _meeting_point(s2)
-    return (ograds[0] * F.where(inside, x * s2, F.sign(x)),)
+    x, scalar = inputs[0], params['scalar']
+    inside = F.abs(x) < _meeting_point(scalar ** 2)
+    return (ograds[0] * F.where(inside, x * scalar * scalar, F.sign(x)),)
 
 
 @register('smooth_l1', params={'scalar': Scalar(1.0, 'where the two branches meet is 1 / scalar²')},
@@ -221,10 +221,9 @@ def _smooth_l1_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: Any)
           rules=('ND-ACT-001',))
 def _smooth_l1(xp: Any, data: Any, scalar: Any = 1.0) -> Any:
     """0.5 (sx)² where |x| < 1/s², else |x| - 0.5/s²."""
-    s2 = float(scalar) ** 2
-    size = xp.abs(data)
-    place = _meeting_point(s2)
-    return xp.where(size < place, 0.5 * s2 * data * data, size - 0.5 * place).astype(data.dtype, copy=False)
+    scalar, size = float(scalar), xp.abs(data)
+    place, scaled = _meeting_point(scalar ** 2), data * scalar      # the square alone may be too large for float16
+    return xp.where(size < place, 0.5 * scaled * scaled, size - 0.5 * place).astype(data.dtype, copy=False)
 
 
 @register('_polygamma', params={'n': Int(1, 'how many derivatives of digamma, at least one', low=1)},

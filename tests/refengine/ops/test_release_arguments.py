@@ -297,6 +297,62 @@ def test_which_slice_is_the_array_itself(key, whole):
     assert (data[key] is data) == whole
 
 
+@pytest.mark.parametrize('place', [-0.46, 1.7, 2, -1])
+def test_fractions_outside_are_no_positions(place):
+    for axis, data in ((0, nd.array([1, 2])), (1, nd.array([[1, 2]]))):
+        with pytest.raises(MXNetError, match='out of bound'):
+            nd.take(data, nd.array([place]), axis=axis, mode='raise').asnumpy()
+    assert nd.take(nd.array([1, 2]), nd.array([0.7]), mode='raise').asnumpy().tolist() == [1]
+
+
+BOXES = {'samples': (2, 1), 'matches': (2, 1), 'anchors': (2, 1, 4), 'refs': (2, 3, 4), 'means': (4,), 'stds': (4,)}
+
+
+def encoded(**shapes):
+    return nd.contrib.box_encode(**{name: nd.ones(shape) for name, shape in {**BOXES, **shapes}.items()})
+
+
+@pytest.mark.parametrize(('name', 'shape'), [
+    ('samples', (2,)), ('samples', (2, 2)), ('matches', (2,)), ('matches', (1, 1)), ('anchors', (1, 4)),
+    ('anchors', (1, 1, 4)), ('anchors', (2, 1, 3)), ('refs', (2, 4)), ('refs', (2, 3, 3)), ('refs', (1, 3, 4)),
+    ('means', (3,)), ('means', (1, 4)), ('stds', (3,)),
+])
+def test_shapes_of_boxes_to_encode(name, shape):
+    assert [array.shape for array in encoded()] == [(2, 1, 4)] * 2
+    with pytest.raises(MXNetError, match=name):
+        encoded(**{name: shape})
+
+
+def test_a_steep_smooth_loss_in_float16():
+    """The square of the slope alone is beyond the type."""
+    data = nd.array([0, 1e-6, -3], dtype=HALF)
+    data.attach_grad()
+    with autograd.record():
+        loss = nd.smooth_l1(data, scalar=300)
+    loss.backward()
+    assert loss.asnumpy().tolist() == [0, np.float16(6e-8), 3]
+    assert data.grad.asnumpy().tolist() == [0, np.float16(0.0912), -1]
+
+
+def test_a_number_of_numpy_is_as_wide_as_the_array():
+    """0.1 / -0.01 is -10 in float32 and beyond it in float64."""
+    data = nd.array([-0.01])
+    data.attach_grad()
+    with autograd.record():
+        rest = np.float64(0.1) % data
+    rest.backward()
+    assert data.grad.asnumpy().tolist() == [10]
+
+
+def test_gradients_of_truth_values_are_added_to():
+    data = nd.array([True, False], dtype='bool')
+    data.attach_grad('add')
+    with autograd.record():
+        result = nd.prod(data)
+    result.backward()
+    assert data.grad.dtype == np.bool_
+
+
 def test_averages_of_the_first_pooling_count_the_whole_window():
     """The numbers are those of MXNet 1.9.1."""
     x = nd.array(np.arange(1, 10).reshape(1, 1, 3, 3))
