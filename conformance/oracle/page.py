@@ -27,9 +27,12 @@ values, so it goes where no rule does.
 The programs are the samples of every operator in every element type, and after them calls that differ from a sample
 in up to three ways (parameters, shapes, element types, special numbers, views, `out`, arguments of another kind),
 Python's operators, methods, reductions, indexing, assignment, and recorded chains. The same seed makes the same
-programs. A difference is run again in new processes, held against what rounding does to the program, shrunk to a few
-lines, and judged: by numpy or finite differences where they can tell who is wrong, by the rules that name the
-operation otherwise. `--output` writes a script for each, which runs on either engine.
+programs. A difference is run again in new processes and shrunk to a few lines. It is none where rounding explains it
+(arrays that are moved by a unit in the last place move the result as far, or float32 gives the same on both where
+float16 does not), nor where a call has two faults and each engine names another one: then there are two simpler calls
+that both engines refuse, one for either fault. What is left is judged: by numpy or finite differences where they can
+tell who is wrong, by the rules that name the operation otherwise. `--output` writes a script for each, which runs on
+either engine.
 
 What is listed below is known and has a reason; it lies in `conformance/oracle/known.yaml`, where the example of an
 entry is run at the start of every session: an entry that shows nothing any more is reported, and has to go. Programs

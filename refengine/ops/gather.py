@@ -39,10 +39,9 @@ def _take(xp: Any, a: Any, indices: Any, axis: int = 0, mode: str = 'clip') -> A
     axis = normal_axis(axis, a.ndim,
                        f'Operator take: Axis should be in the range [-{a.ndim}, {a.ndim - 1}], got {axis}')
     result = xp.take(a, _taken(xp, indices, a.shape[axis], mode), axis=axis)
-    if mode == 'raise' and indices.size:
-        # As they are given: a fraction beyond either end is outside, although what is left of it would not be.
-        if indices.min() < 0 or indices.max() > a.shape[axis] - 1:
-            raise LateError(MXNetError('take operator contains indices out of bound'), (result,))
+    # As they are given: a fraction beyond either end is outside, although what is left of it would not be.
+    if mode == 'raise' and indices.size and (indices.min() < 0 or indices.max() > a.shape[axis] - 1):
+        raise LateError(MXNetError('take operator contains indices out of bound'), (result,))
     return result
 
 
