@@ -91,6 +91,7 @@ def _complaint(shown: str) -> str | None:
     """
     if not re.match(r"\w*(Error|Exception): ", shown):
         return None
+    shown = shown.partition(", in operator ")[0]    # what follows repeats every parameter
     words = re.sub(r'Traceback \(most recent call last\): File "[^"]*", line \d+ ', "", " ".join(shown.split()))
     return re.sub(r"[\[(]?(-?\d(?:[\d., -]*\d)?|unknown)[\])]?", "0", words[:300])[:120].rstrip()
 

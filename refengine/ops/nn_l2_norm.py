@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import MXNetError
 from ..op import Enum, Float, Int, register
+from ._nn import require_float
 from ._sums import total_of_products
 
 
@@ -69,6 +70,7 @@ def _lrn_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, 
 
 
 def _lrn_infer(arrays: Any, params: dict[str, Any]) -> None:
+    require_float('LRN', arrays[0])
     if arrays[0].ndim < 2:
         raise MXNetError(f'Error in operator LRN: expected data with an axis of channels, got shape {arrays[0].shape}')
     if params['nsize'] % 2 == 0:

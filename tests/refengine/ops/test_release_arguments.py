@@ -261,6 +261,11 @@ def test_the_same_size_is_for_maxima_of_a_line(shape, everything):
         nd.Pooling(nd.ones(shape), kernel=(9,) * (len(shape) - 2), pooling_convention='same', global_pool=everything)
 
 
+def test_responses_are_normalised_in_floating_point_only():
+    with pytest.raises(MXNetError, match='only support floating point'):
+        nd.LRN(nd.ones((1, 2, 2, 2), dtype='int8'), nsize=3)
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
