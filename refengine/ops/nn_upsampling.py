@@ -6,6 +6,7 @@ from typing import Any
 
 from ..base import MXNetError
 from ..op import Enum, Int, register
+from ._nn import require_uniform
 
 
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
@@ -15,6 +16,8 @@ def _infer(arrays: Any, params: dict[str, Any]) -> None:
                              f'shape {data.shape}')
     if params['sample_type'] == 'bilinear' and len(arrays) != 2:
         raise MXNetError(f'Error in operator UpSampling: bilinear needs data and weight, got {len(arrays)} arrays')
+    nearest = params['sample_type'] == 'nearest'
+    require_uniform('UpSampling', arrays, [f'arg{i}' for i in range(len(arrays))] if nearest else ('data', 'weight'))
 
 
 def _kernel(scale: int) -> tuple[int, int]:

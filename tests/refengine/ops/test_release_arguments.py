@@ -266,6 +266,13 @@ def test_responses_are_normalised_in_floating_point_only():
         nd.LRN(nd.ones((1, 2, 2, 2), dtype='int8'), nsize=3)
 
 
+@pytest.mark.parametrize(('kind', 'size', 'name'), [('nearest', 2, 'arg1'), ('bilinear', 4, 'weight')])
+def test_images_are_enlarged_together_in_one_type_only(kind, size, name):
+    with pytest.raises(MXNetError, match=f"uniform type. Expected 'float32' v.s. given 'float16' at '{name}'"):
+        nd.UpSampling(nd.ones((1, 1, 2, 2)), nd.ones((1, 1, size, size), dtype=HALF), scale=2, sample_type=kind,
+                      num_filter=1)
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
