@@ -55,7 +55,7 @@ def faults(
     """True if the program has two faults, of which each engine names one.
 
     There are simpler programs then: in one, both refuse what the first engine complains of here, in the other, both
-    refuse what the second one does.  excused: whether a difference in a simpler program is a known one.
+    refuse what the second one does, or that it alone does so is known.  excused: whether a difference is a known one.
     """
     if difference.kind not in ("error", "meaning"):
         return False

@@ -25,7 +25,7 @@ def summary(outcome: Outcome) -> str:
     known = sum(outcome.known.values())
     found = len(outcome.findings)
     rate = outcome.programs / outcome.seconds * 60 if outcome.seconds else 0.0
-    excused = "".join(f", {count} only {why}" for why, count in outcome.excused.most_common())
+    excused = "".join(f", {count} were {why}" for why, count in outcome.excused.most_common())
     return (f"{outcome.programs} programs in {outcome.seconds:.0f} s ({rate:.0f} a minute): {found or 'no'} new "
             f"difference{'' if found == 1 else 's'}; {known} programs showed {len(outcome.known)} known ones{excused}, "
             f"{outcome.avoided} were not run because they are known to end an engine")
