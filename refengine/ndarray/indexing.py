@@ -111,7 +111,10 @@ def _basic(self: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def _checked_advanced(shape: tuple[int, ...], parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Index arrays within the bounds of their axes; IndexError names index, axis and size."""
+    """Index arrays within the bounds of their axes; IndexError names index, axis and size.
+
+    An ellipsis becomes the slices that it stands for: where that is none, it does not keep two index arrays apart.
+    """
     axis = 0
     width = sum(p is not None and p is not Ellipsis for p in parts)
     arrays = [p for p in parts if isinstance(p, np.ndarray)]
@@ -132,7 +135,8 @@ def _checked_advanced(shape: tuple[int, ...], parts: tuple[Any, ...]) -> tuple[A
                 bad = high if high >= size else low
                 raise IndexError(f'index {bad} is out of bounds for axis {axis} with size {size}')
         axis += 1
-    return parts
+    return tuple(one for part in parts for one in (
+        (slice(None),) * (len(shape) - width) if part is Ellipsis else (part,)))
 
 
 def _advanced(self: Any, parts: tuple[Any, ...]) -> Any:

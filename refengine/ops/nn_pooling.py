@@ -431,7 +431,14 @@ def _v1_grad(F: Any, ograds: Any, inputs: Any, outputs: Any, params: dict[str, A
               (((1, 2, 3, 3),), {'kernel': (2, 2), 'stride': (2, 1), 'pool_type': 'avg',
                                  'pooling_convention': 'full'})))
 def _pooling_v1(xp: Any, data: Any, **params: Any) -> Any:
-    """Pooling as in the first releases: an average is the sum over the size of the window, also where that ends."""
+    """Pooling as in the first releases: an average is the sum over the size of the window, also where that ends.
+
+    The maximum of a window without elements is -inf.
+    """
+    if params['pool_type'] == 'max' and not params['global_pool']:
+        w = windows(data.shape, {**_V1_REST, **params})
+        found = _separable(xp, _pad(xp, data, w, -np.inf), w, xp.maximum)
+        return found.copy() if found is data else found
     if params['pool_type'] != 'avg':
         return _pooling(xp, data, **params)
     return _pooling(xp, data, **{**params, 'pool_type': 'sum'}) / data.dtype.type(_v1_size(data, params))

@@ -273,6 +273,28 @@ def test_images_are_enlarged_together_in_one_type_only(kind, size, name):
                       num_filter=1)
 
 
+@pytest.mark.parametrize('dtype', [HALF, WIDE, 'float64'])
+def test_the_largest_of_nothing(dtype):
+    """The last window lies behind the end: the first version of the pooling has no smallest finite number for it."""
+    data = nd.ones((1, 1, 3, 2), dtype=dtype)
+    params = {'kernel': (2, 2), 'stride': (3, 1), 'pool_type': 'max', 'pooling_convention': 'full'}
+    data.attach_grad()
+    with autograd.record():
+        first = nd.Pooling_v1(data, **params)
+    first.backward()
+    assert first.asnumpy().ravel().tolist() == [1, -math.inf]
+    assert data.grad.asnumpy().ravel().tolist() == [1, 0, 0, 0, 0, 0]
+    assert nd.Pooling(data, **params).asnumpy().ravel().tolist() == [1, np.finfo(dtype).min]
+
+
+def test_an_ellipsis_for_no_axis_keeps_no_index_arrays_apart():
+    data = nd.arange(12).reshape((2, 3, 2))
+    for places in ([1, 1, 0], nd.array([1, 1, 0])):
+        assert data[-2:, 1, ..., places].asnumpy().tolist() == [[3, 3, 2], [9, 9, 8]]
+        data[:, 1, ..., places] = nd.array([[3, 3, 2], [9, 9, 8]])
+    assert data[1, ..., [0, 1]].shape == (2, 3)     # numpy's order, where it stands for an axis
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
