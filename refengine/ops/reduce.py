@@ -48,7 +48,7 @@ def _legacy(result: Any, keepdims: bool) -> Any:
 def _reduce(name: str, body: Callable[..., Any]) -> Callable[..., Any]:
     def forward(xp: Any, data: Any, axis: Any = None, keepdims: bool = False, exclude: bool = False) -> Any:
         axes = reduced_axes(name, data.shape, axis, exclude)
-        if not axes:
+        if not axes and not name.startswith('nan'):     # these are about the elements as well
             return data.copy() if keepdims or data.ndim else data.reshape((1,)).copy()
         if len(axes) == data.ndim:
             axes = None if not keepdims else axes      # numpy's short way

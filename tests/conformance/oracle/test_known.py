@@ -98,8 +98,9 @@ def test_entries_for_numpy_shapes_hold_only_there() -> None:
 
 
 def test_numbers_that_are_near_are_not_far_apart() -> None:
-    found = entry("sizes-of-a-resize-in-float32")
-    differences = [Difference("value", 1, "y", "", "", close) for close in (2.0, 2 * (found.near or 0), None)]
+    found = entry("float64-by-way-of-float32")
+    differences = [Difference("gradient", 3, "y", "float64 (1,) [1.]", "float64 (1,) [1.1]", close)
+                   for close in (2.0, 2 * (found.near or 0), None)]
     assert [found.explains(some, found.program, NAMES) for some in differences] == [True, False, False]
 
 

@@ -295,6 +295,13 @@ def test_an_ellipsis_for_no_axis_keeps_no_index_arrays_apart():
     assert data[1, ..., [0, 1]].shape == (2, 3)     # numpy's order, where it stands for an axis
 
 
+@pytest.mark.parametrize(('name', 'instead'), [('nansum', 0), ('nanprod', 1)])
+def test_no_number_counts_along_no_axis_either(name, instead):
+    data = nd.array([3, math.nan])
+    for params in ({'axis': 0, 'exclude': True}, {'axis': 0, 'exclude': True, 'keepdims': True}):
+        assert getattr(nd, name)(data, **params).asnumpy().tolist() == [3, instead]
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
