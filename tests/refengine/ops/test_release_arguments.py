@@ -302,6 +302,16 @@ def test_no_number_counts_along_no_axis_either(name, instead):
         assert getattr(nd, name)(data, **params).asnumpy().tolist() == [3, instead]
 
 
+def test_the_gradient_of_a_hypotenuse_keeps_small_sides():
+    """The smallest numbers of float16 have no digits to lose in a product."""
+    side = nd.array([1e-7], dtype=HALF)
+    side.attach_grad()
+    with autograd.record():
+        result = nd.broadcast_hypot(nd.zeros((1,), dtype=HALF), side)
+    result.backward(nd.array([1.25], dtype=HALF))
+    assert side.grad.asnumpy().tolist() == [1.25]
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
