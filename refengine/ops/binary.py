@@ -108,6 +108,17 @@ def _ratio(F: Any, og: Any, x: Any, s: Any, y: Any) -> Any:
     return og / s
 
 
+def _beyond_half(gradient: Partial) -> Partial:
+    """A gradient with parts that float16 may not hold: computed in float32 for that type."""
+    def made(F: Any, og: Any, a: Any, b: Any, y: Any) -> Any:
+        if a.dtype != np.float16:
+            return gradient(F, og, a, b, y)
+        wide = [part.astype(np.float32) if hasattr(part, 'astype') else part for part in (og, a, b, y)]
+        return gradient(F, *wide).astype(np.float16)
+
+    return made
+
+
 ROWS = (
     Row('add', _plain('add'), 'The sum.', (_pass_on, _pass_on), 'elemwise_add', ('_add', '_plus', '_Plus'),
         ('broadcast_plus',), '_plus_scalar', '', lambda F, og, x, s, y: og),
@@ -118,16 +129,17 @@ ROWS = (
         (lambda F, og, a, b, y: og * b, lambda F, og, a, b, y: og * a), 'elemwise_mul',
         ('_mul', '_Mul'), (), '_mul_scalar', '', lambda F, og, x, s, y: og * s),
     Row('div', _divide, 'The quotient; integers divide toward zero.',
-        (lambda F, og, a, b, y: og / b, lambda F, og, a, b, y: -(og * a) / (b * b)), 'elemwise_div',
-        ('_div', '_Div'), (), '_div_scalar', '_rdiv_scalar', _ratio, lambda F, og, x, s, y: -(og * s) / (x * x)),
+        (lambda F, og, a, b, y: og / b, _beyond_half(lambda F, og, a, b, y: -(og * a) / (b * b))), 'elemwise_div',
+        ('_div', '_Div'), (), '_div_scalar', '_rdiv_scalar', _ratio,
+        _beyond_half(lambda F, og, x, s, y: -(og * s) / (x * x))),
     Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.',
         (_pass_on, lambda F, og, a, b, y: -og * F.floor(a / b)), '_mod', ('_Mod',),
         (), '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x),
         domain='positive'),
     Row('power', _power, 'The first to the power of the second.',
-        (lambda F, og, a, b, y: og * b * _to_the(F, a, b - 1), lambda F, og, a, b, y: og * y * F.log(a)), '_power',
-        ('_Power', 'pow'), (), '_power_scalar', '_rpower_scalar',
-        lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (_to_the(F, x, s - 1) * s),
+        (_beyond_half(lambda F, og, a, b, y: og * b * _to_the(F, a, b - 1)),
+         lambda F, og, a, b, y: og * y * F.log(a)), '_power', ('_Power', 'pow'), (), '_power_scalar', '_rpower_scalar',
+        _beyond_half(lambda F, og, x, s, y: F.zeros_like(x) if s == 0 else og * (_to_the(F, x, s - 1) * s)),
         lambda F, og, x, s, y: og * (y * float(np.log(s))), domain='positive'),
     # a tie goes to the first (rule BCAST-GRAD-003)
     Row('maximum', _plain('maximum'), 'The larger of the two; NaN wins.',

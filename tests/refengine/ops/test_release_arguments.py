@@ -312,6 +312,30 @@ def test_the_gradient_of_a_hypotenuse_keeps_small_sides():
     assert side.grad.asnumpy().tolist() == [1.25]
 
 
+@pytest.mark.parametrize(('compute', 'expected'), [
+    (lambda a, b: a ** 0.3, 21078), (lambda a, b: nd.broadcast_power(a, b), 1)])
+def test_gradients_whose_parts_are_beyond_float16(compute, expected):
+    """A large power times a small number, as in the release."""
+    first, second = nd.array([1e-7], dtype=HALF), nd.array([1e-7], dtype=HALF)
+    first.attach_grad()
+    with autograd.record():
+        result = compute(first, second)
+    result.backward()
+    assert first.grad.dtype == np.float16
+    np.testing.assert_allclose(first.grad.asnumpy(), np.float16(expected), rtol=2e-3)
+
+
+def test_the_gradient_of_a_divisor_in_float16():
+    """The square of the divisor is 0 in the type."""
+    data = nd.array([1e-4], dtype=HALF)
+    divisor = nd.array([1e-4], dtype=HALF)
+    divisor.attach_grad()
+    with autograd.record():
+        result = data / divisor
+    result.backward()
+    np.testing.assert_allclose(divisor.grad.asnumpy(), [-1e4], rtol=2e-3)
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
