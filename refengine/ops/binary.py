@@ -119,6 +119,14 @@ def _beyond_half(gradient: Partial) -> Partial:
     return made
 
 
+def _of_fractions(gradient: Partial) -> Partial:
+    """A gradient that integers have not: there it is zero, as in the releases."""
+    def made(F: Any, og: Any, a: Any, b: Any, y: Any) -> Any:
+        return gradient(F, og, a, b, y) if np.dtype(a.dtype).kind == 'f' else F.zeros_like(og)
+
+    return made
+
+
 ROWS = (
     Row('add', _plain('add'), 'The sum.', (_pass_on, _pass_on), 'elemwise_add', ('_add', '_plus', '_Plus'),
         ('broadcast_plus',), '_plus_scalar', '', lambda F, og, x, s, y: og),
@@ -133,9 +141,9 @@ ROWS = (
         ('_div', '_Div'), (), '_div_scalar', '_rdiv_scalar', _ratio,
         _beyond_half(lambda F, og, x, s, y: -(og * s) / (x * x))),
     Row('mod', _modulo, 'The remainder, with the sign of the divisor; 0 for divisor 0.',
-        (_pass_on, lambda F, og, a, b, y: -og * F.floor(a / b)), '_mod', ('_Mod',),
-        (), '_mod_scalar', '_rmod_scalar', lambda F, og, x, s, y: og, lambda F, og, x, s, y: -og * F.floor(s / x),
-        domain='positive'),
+        (_of_fractions(_pass_on), _of_fractions(lambda F, og, a, b, y: -og * F.floor(a / b))), '_mod', ('_Mod',),
+        (), '_mod_scalar', '_rmod_scalar', _of_fractions(_pass_on),
+        _of_fractions(lambda F, og, x, s, y: -og * F.floor(s / x)), domain='positive'),
     Row('power', _power, 'The first to the power of the second.',
         (_beyond_half(lambda F, og, a, b, y: og * b * _to_the(F, a, b - 1)),
          lambda F, og, a, b, y: og * y * F.log(a)), '_power', ('_Power', 'pow'), (), '_power_scalar', '_rpower_scalar',

@@ -336,6 +336,17 @@ def test_the_gradient_of_a_divisor_in_float16():
     np.testing.assert_allclose(divisor.grad.asnumpy(), [-1e4], rtol=2e-3)
 
 
+@pytest.mark.parametrize('compute', [lambda a: a % 2, lambda a: 5 % a, lambda a: nd.modulo(a, a + 1)])
+@pytest.mark.parametrize(('dtype', 'zero'), [('int32', True), ('uint8', True), (WIDE, False)])
+def test_remainders_of_integers_have_no_gradient(compute, dtype, zero):
+    data = nd.array([4, 1, 3], dtype=dtype)
+    data.attach_grad()
+    with autograd.record():
+        result = compute(data)
+    result.backward()
+    assert (not data.grad.asnumpy().any()) == zero
+
+
 def test_gradients_of_powers_of_integers():
     base, exponent = nd.array([1, 2, 3], dtype='int32'), nd.array([0, 1, 2], dtype='int32')
     base.attach_grad()
