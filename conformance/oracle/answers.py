@@ -99,7 +99,8 @@ def show(told: Any) -> str:
     return str(told[-1])
 
 
-def _error(step: Mapping[str, Any]) -> str:
+def error_text(step: Mapping[str, Any]) -> str:
+    """The error of a step as differences show it: its class, and the beginning of its message on one line."""
     name = step["e"][0] if step["e"] else "Exception"
     return f"{name}: {' '.join(step.get('m', '').split())[:300]}"
 
@@ -159,7 +160,7 @@ def compare(first: Answer, second: Answer, program: Program) -> Difference | Non
 def _last(answer: Answer) -> str:
     step = answer.steps[-1] if answer.steps else {}
     if "e" in step:
-        return _error(step)
+        return error_text(step)
     values = step.get("v", {})
     return show(values[sorted(values)[-1]]) if values else "no change"
 
@@ -173,15 +174,15 @@ def _errors(one: Mapping[str, Any], two: Mapping[str, Any], index: int) -> Diffe
         return None
     if "e" in one and "e" in two:
         if not related(one["e"], two["e"]):
-            return Difference("error", index, "", _error(one), _error(two))
+            return Difference("error", index, "", error_text(one), error_text(two))
         about = topics(one.get("m", "")), topics(two.get("m", ""))
         if all(about) and not about[0] & about[1]:
-            return Difference("meaning", index, "", _error(one), _error(two))
+            return Difference("meaning", index, "", error_text(one), error_text(two))
         return None
     texts = []
     for step in (one, two):
         new = step.get("v", {})
-        texts.append(_error(step) if "e" in step else
+        texts.append(error_text(step) if "e" in step else
                      "no error: " + ("; ".join(f"{n} = {show(new[n])}" for n in sorted(new)) or "no change"))
     return Difference("error", index, "", texts[0], texts[1])
 

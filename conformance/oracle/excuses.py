@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from conformance.oracle.answers import Answer, Difference, compare
+from conformance.oracle.answers import Answer, Difference, compare, error_text
 from conformance.oracle.program import Literal, Program, literal, subject
 from conformance.oracle.shrink import smaller
 
@@ -76,7 +76,7 @@ def faults(
             last = answers[which].steps[-1]
             other = answers[1 - which].steps[-1]
             if "e" in last and ("e" in other or found is not None) \
-                    and _complaint(f"{(last['e'] or ['Exception'])[0]}: {last.get('m', '')}") == wanted[which]:
+                    and _complaint(error_text(last)) == wanted[which]:
                 missing.discard(which)
         if not missing:
             return True
@@ -92,8 +92,8 @@ def _complaint(shown: str) -> str | None:
     if not re.match(r"\w*(Error|Exception): ", shown):
         return None
     shown = shown.partition(", in operator ")[0]    # what follows repeats every parameter
-    words = re.sub(r'Traceback \(most recent call last\): File "[^"]*", line \d+ ', "", " ".join(shown.split()))
-    return re.sub(r"[\[(]?(-?\d(?:[\d., -]*\d)?|unknown)[\])]?", "0", words[:300])[:120].rstrip()
+    words = re.sub(r'Traceback \(most recent call last\): File "[^"]*", line \d+ ', "", shown)
+    return re.sub(r"[\[(]?(-?\d(?:[\d., -]*\d)?|unknown)[\])]?", "0", words)[:120].rstrip()
 
 
 def widened(program: Program) -> Program:

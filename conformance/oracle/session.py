@@ -191,9 +191,12 @@ class Session:
             return True
         return plan.seconds is not None and time.monotonic() - self._began >= plan.seconds
 
+    def _allowed(self, programs: Sequence[Program]) -> list[Program]:
+        return [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
+
     def _admitted(self, programs: Sequence[Program], running: int = 0) -> list[Program]:
         """Without those that would end an engine in a known way."""
-        kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
+        kept = self._allowed(programs)
         self.outcome.avoided += len(programs) - len(kept)
         if self.plan.programs is not None:
             kept = kept[:max(0, self.plan.programs - self.outcome.programs - running)]
@@ -207,20 +210,24 @@ class Session:
 
     def _admissible(self, programs: Sequence[Program]) -> Pairs:
         """The same without those that would end an engine in a known way, which count as ended."""
-        kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
+        kept = self._allowed(programs)
         answers = dict(zip(kept, self._both(kept)))
         ended = Answer(end="crash")
         return [answers.get(program, (ended, ended)) for program in programs]
 
+    def _known(self, difference: Difference, program: Program) -> Known | None:
+        """The first entry that explains the difference."""
+        return next((entry for entry in self.plan.known if entry.explains(difference, program, self.names)), None)
+
     def _is_known(self, difference: Difference, program: Program) -> bool:
-        return any(entry.explains(difference, program, self.names) for entry in self.plan.known)
+        return self._known(difference, program) is not None
 
     def _explained(self, difference: Difference, program: Program) -> bool:
-        for entry in self.plan.known:
-            if entry.explains(difference, program, self.names):
-                self.outcome.known[entry.id] += 1
-                return True
-        return False
+        """The same, counted."""
+        entry = self._known(difference, program)
+        if entry is not None:
+            self.outcome.known[entry.id] += 1
+        return entry is not None
 
     def _consider(self, program: Program, difference: Difference) -> None:
         """Sort a difference: known, only rounding, one more of a kind, or a finding."""
@@ -282,13 +289,11 @@ class Session:
 
     def _shows(self, programs: Sequence[Program], kind: tuple[str, ...]) -> list[bool]:
         """For each program whether it shows a difference of this kind, and not one that is known."""
-        kept = [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
-        answers = dict(zip(kept, self._both(kept)))
         found = []
-        for program in programs:
-            difference = compare(*answers[program], program) if program in answers else None
-            if kind[1] == "unstable" and program in answers:
-                difference = self._unsteady(program, answers[program], self._both([program])[0])
+        for program, answers in zip(programs, self._admissible(programs)):
+            difference = compare(*answers, program)
+            if kind[1] == "unstable":
+                difference = self._unsteady(program, answers, self._admissible([program])[0])
             found.append(difference is not None and signature(difference, program) == kind
                          and not self._is_known(difference, program)
                          and not excuses.rounding(program, difference, self._admissible))
