@@ -182,7 +182,7 @@ def arange(start: float, stop: float | None = None, step: float = 1.0, repeat: i
     start, stop = bounds_of_range(start, stop, step, semantics.shape)
     values = np.arange(start, stop, step, dtype=np.float64 if any(isinstance(v, float) for v in (start, stop, step))
                        else np.int64)
-    return array(np.repeat(values, repeat), ctx, np.float32 if dtype is None else dtype)
+    return array(np.repeat(values, repeat), ctx, dtype)
 
 
 def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None,
@@ -190,13 +190,13 @@ def linspace(start: float, stop: float, num: int, endpoint: bool = True, ctx: An
     """Evenly spaced numbers."""
     if num < 0:
         raise MXNetError(f'Number of sequence should be non-negative, received {num}')
-    return array(np.linspace(start, stop, num, endpoint=endpoint), ctx, np.float32 if dtype is None else dtype)
+    return array(np.linspace(start, stop, num, endpoint=endpoint), ctx, dtype)
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Ones on the k-th diagonal; as many columns as rows unless M is positive."""
     require_rows(N)
-    return array(np.eye(N, M if M > 0 else N, k), ctx, np.float32 if dtype is None else dtype)
+    return array(np.eye(N, M if M > 0 else N, k), ctx, dtype)
 
 
 def full_like(a: NDArray, fill_value: Any, **kwargs: Any) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import device, dispatch, engine
 from ..base import IN_GRAPH, MXNetError
 from ..op import registry
+from ..ops.binary import number
 from ..tape import state
 from ..util import semantics
 from .arithmetic import INPLACE_RECORDED
@@ -250,13 +251,12 @@ def _raw_value(value: Any, dtype: np.dtype[Any]) -> Any:
     if value is None and dtype.kind == 'f':
         return float('nan')
     if isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (np.str_, np.bytes_)):
-        number = float(value)       # numbers travel in double precision (rule ND-SETITEM-009)
+        wide = float(value)         # numbers travel in double precision (rule ND-SETITEM-009)
         if dtype.kind == 'f':
-            return number
+            return wide
         if dtype.kind == 'b':
-            return bool(number)
-        with np.errstate(invalid='ignore'):
-            return np.asarray(number).astype(dtype)
+            return bool(wide)
+        return np.asarray(number(dtype, wide))
     try:
         raw = np.asarray(value)
     except Exception:  # noqa: BLE001 - numpy raises many classes for ragged input

@@ -227,12 +227,15 @@ def number(dtype: np.dtype[Any], scalar: Any) -> Any:
     """
     if dtype.kind == 'f':
         return float(scalar)
-    if isinstance(scalar, int) and abs(scalar) < 2 ** 31:
+    if isinstance(scalar, int) and abs(scalar) < 2 ** (63 if dtype.itemsize == 8 else 31):
         return np.asarray(scalar).astype(dtype)[()]
-    if isinstance(scalar, int) and dtype.itemsize == 8 and abs(scalar) < 2 ** 63:
-        return dtype.type(scalar)
     with np.errstate(invalid='ignore'):
         return np.asarray(float(scalar)).astype(dtype)[()]
+
+
+def element(dtype: np.dtype[Any], scalar: Any) -> Any:
+    """The number as an element of an array of that type, also where :func:`number` leaves a float."""
+    return dtype.type(number(dtype, scalar))
 
 
 def _scalar_body(row: Row, swapped: bool) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import LateError, MXNetError, shape_text
 from ..op import Bool, Dtype, Enum, Float, Int, Shape, normal_axis, register
-from .binary import number, zero_gradient
+from .binary import element, zero_gradient
 
 
 def whole_indices(xp: Any, indices: Any) -> Any:
@@ -200,4 +200,4 @@ def _one_hot(xp: Any, indices: Any, depth: int = 1, on_value: float = 1.0, off_v
     whole = whole_indices(xp, indices)
     hit = whole[..., None] == xp.arange(depth)
     kind = np.dtype(dtype)
-    return xp.where(hit, kind.type(number(kind, on_value)), kind.type(number(kind, off_value)))
+    return xp.where(hit, element(kind, on_value), element(kind, off_value))

@@ -145,6 +145,12 @@ def _combine_axis(xp: Any, data: Any, w: Windows, place: int, combine: Any, out:
     return out
 
 
+def _largest(xp: Any, data: Any, w: Windows, lowest: float, out: Any = None) -> Any:
+    """The largest element of each window, and *lowest* where a window has none."""
+    found = _separable(xp, _pad(xp, data, w, lowest), w, xp.maximum, out)
+    return found.copy() if found is data else found
+
+
 def _infer(arrays: Any, params: dict[str, Any]) -> None:
     data = arrays[0]
     require_float('Pooling', data)
@@ -241,9 +247,7 @@ def _pooling(xp: Any, data: Any, kernel: tuple[int, ...] = (), pool_type: str = 
     if pool_type == 'max':
         if global_pool:
             return xp.max(data, axis=w.axes, keepdims=True, out=out)
-        lowest = np.finfo(data.dtype).min
-        found = _separable(xp, _pad(xp, data, w, lowest), w, xp.maximum, out)
-        return found.copy() if found is data else found
+        return _largest(xp, data, w, np.finfo(data.dtype).min, out)
     narrow = data.dtype
     x = data.astype(np.float32) if narrow == np.float16 else data
     if pool_type == 'lp' and p_value != 1:
@@ -436,9 +440,7 @@ def _pooling_v1(xp: Any, data: Any, **params: Any) -> Any:
     The maximum of a window without elements is -inf.
     """
     if params['pool_type'] == 'max' and not params['global_pool']:
-        w = windows(data.shape, {**_V1_REST, **params})
-        found = _separable(xp, _pad(xp, data, w, -np.inf), w, xp.maximum)
-        return found.copy() if found is data else found
+        return _largest(xp, data, windows(data.shape, {**_V1_REST, **params}), -np.inf)
     if params['pool_type'] != 'avg':
         return _pooling(xp, data, **params)
     return _pooling(xp, data, **{**params, 'pool_type': 'sum'}) / data.dtype.type(_v1_size(data, params))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import MXNetError, shape_text
 from ..op import Bool, Float, Int, register
-from .binary import number
+from .binary import element
 
 
 def _count(params: dict[str, Any]) -> int:
@@ -60,7 +60,7 @@ def _sequence_mask(xp: Any, data: Any, sequence_length: Any = None, use_sequence
     """The steps at and after the length of each sequence replaced by a value."""
     if sequence_length is None:
         return data.copy()
-    return xp.where(_valid(xp, data, sequence_length, axis), data, data.dtype.type(number(data.dtype, value)))
+    return xp.where(_valid(xp, data, sequence_length, axis), data, element(data.dtype, value))
 
 
 def _last(xp: Any, data: Any, lengths: Any, axis: int) -> Any:
