@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from conformance.oracle.answers import Answer, Difference, compare, error_text
 from conformance.oracle.program import Literal, Program, literal, subject
-from conformance.oracle.shrink import smaller
+from conformance.oracle.shrink import size, smaller
 
 #: Runs programs on both engines.
 Both = Callable[[Sequence[Program]], list[tuple[Answer, Answer]]]
@@ -19,8 +19,9 @@ ROUNDING = 1e5
 #: The same for results in float16 of which only the agreement in float32 is known: about 5 parts in 100.
 HALF = 25.0
 
-#: Simplifications of a call that are tried to take one fault of it away.
-TRIES = 400
+#: Simplifications of a call that are tried to take its other faults away: how many one after another, how many programs
+#: are made still simpler, and how many are tried at a time.
+DEPTH, BREADTH, TRIES = 2, 4, 400
 
 
 def rounding(program: Program, difference: Difference, both: Both) -> bool:
@@ -62,25 +63,32 @@ def faults(
     wanted = [_complaint(difference.first), _complaint(difference.second)]
     if None in wanted:
         return False
-    cut = program.with_lines(program.lines[:difference.step + 1])
-    simpler = [some for some in smaller(cut) if len(some.lines) == len(cut.lines)
-               and subject(some, difference.step) == subject(cut, difference.step)][:TRIES]
     missing = {0, 1}
-    for some, answers in zip(simpler, both(simpler)):
-        if any(answer.end for answer in answers):
-            continue
-        found = compare(*answers, some)
-        if found is not None and not excused(found, some):
-            continue
-        for which in tuple(missing):
-            last = answers[which].steps[-1]
-            other = answers[1 - which].steps[-1]
-            if "e" in last and ("e" in other or found is not None) \
-                    and _complaint(error_text(last)) == wanted[which]:
-                missing.discard(which)
+    level = [program.with_lines(program.lines[:difference.step + 1])]
+    for _ in range(DEPTH):
+        simpler = _simpler(level, difference.step)
+        level = []
+        for some, answers in zip(simpler, both(simpler)):
+            if any(answer.end for answer in answers):
+                continue
+            found = compare(*answers, some)
+            last = [answer.steps[-1] for answer in answers]
+            named = {which for which in missing if "e" in last[which]
+                     and _complaint(error_text(last[which])) == wanted[which]}
+            if found is None or excused(found, some):
+                missing -= {which for which in named if "e" in last[1 - which] or found is not None}
+            elif named:    # a third fault hides that the other engine refuses this as well
+                level.append(some)
         if not missing:
             return True
     return False
+
+
+def _simpler(programs: Sequence[Program], step: int) -> list[Program]:
+    """The same call with one thing less, for the smallest of these programs."""
+    found = {some: None for program in sorted(programs, key=size)[:BREADTH] for some in smaller(program)
+             if len(some.lines) == len(program.lines) and subject(some, step) == subject(program, step)}
+    return list(found)[:TRIES]
 
 
 def _complaint(shown: str) -> str | None:

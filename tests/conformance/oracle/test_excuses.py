@@ -100,6 +100,21 @@ def test_two_faults_of_which_each_engine_names_another() -> None:
         assert excuses.faults(TWICE, found, run, nothing_known)
 
 
+def test_a_third_fault_that_hides_the_second() -> None:
+    """Without the axis, which only one engine minds, both look at the mode before the type: that has to go as well."""
+    def first(program: Program) -> Any:
+        return (checks("dtype") if "axis=7" in program.text else checks("mode", "dtype"))(program)
+
+    def any_axis_goes(difference: Difference, program: Program) -> bool:
+        return difference.kind == "error" and "axis 7" in difference.second
+
+    run = both(first, checks("axis", "mode", "dtype"))
+    found = differ(TWICE, run)
+    assert found.kind == "meaning"
+    assert excuses.faults(TWICE, found, run, any_axis_goes)
+    assert not excuses.faults(TWICE, found, run, nothing_known)
+
+
 def test_a_fault_of_another_operation_is_no_excuse() -> None:
     """What is left of a call without the call may be refused as well, for something else."""
     def first(program: Program) -> Any:
