@@ -1,10 +1,10 @@
 """CTX-ASYNC, CTX-PERF, CTX-GPU: when work is done, when its errors come, and in which order."""
 
-import time
 
 import numpy as np
 
 from conformance.case import case
+from conformance.suite import kit
 
 THREADED = {"MXNET_ENGINE_TYPE": "ThreadedEnginePerDevice"}
 
@@ -245,15 +245,7 @@ def numpy_array_is_faster_than_a_list(mx, check):
     source = check.random().rand(400, 400).astype("float32")
     listed = source.tolist()
 
-    def best(value, count):
-        times = []
-        for _ in range(count):
-            start = time.perf_counter()
-            mx.nd.array(value).wait_to_read()
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    ratio = best(listed, 3) / best(source, 20)
+    ratio = kit.times_as_long(lambda: mx.nd.array(listed).wait_to_read(), lambda: mx.nd.array(source).wait_to_read(), 5)
     check.that(ratio > 5, "a nested list takes more than five times as long as the numpy array", "a ratio above 5",
                ratio)
 

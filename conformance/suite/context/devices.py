@@ -1,6 +1,5 @@
 """CTX-GPU, CTX-PIN, CTX-PARAM, CTX-KV: devices that are not there, pinned memory, parameters and stores."""
 
-import time
 
 from conformance.case import case
 from conformance.suite import kit
@@ -53,17 +52,10 @@ def number_of_gpus_is_what_can_be_used(mx, check):
 
 @case("CTX-PIN-001", needs=["gpu"], timeout=120)
 def copy_from_pinned_memory_is_faster(mx, check):
-    def best(array):
-        times = []
-        for _ in range(30):
-            start = time.perf_counter()
-            array.copyto(mx.gpu(0)).wait_to_read()
-            times.append(time.perf_counter() - start)
-        return min(times)
-
     plain = mx.nd.ones((4000, 1000))
     pinned = mx.nd.ones((4000, 1000), ctx=mx.cpu_pinned())
-    ratio = best(plain) / best(pinned)
+    ratio = kit.times_as_long(lambda: plain.copyto(mx.gpu(0)).wait_to_read(),
+                              lambda: pinned.copyto(mx.gpu(0)).wait_to_read(), 1.01)
     check.that(ratio > 1, "the copy from ordinary memory takes longer", "a ratio above 1", ratio)
 
 

@@ -1,7 +1,5 @@
 """GRAPH-STATIC and GRAPH-DYN: code that runs line by line, and the same code traced into a graph."""
 
-import time
-
 import numpy as np
 
 from conformance.case import case
@@ -162,36 +160,22 @@ def graph_may_differ_from_iteration_to_iteration(mx, check):
         check.equal(x.grad, want, "gradient of the branch taken for %s" % values)
 
 
-def _best(function, blocks_=3, calls=60):
-    """Seconds of the fastest of a few blocks of calls."""
-    taken = []
-    for _ in range(blocks_):
-        start = time.perf_counter()
-        for _ in range(calls):
-            function()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
 @case("GRAPH-DYN-003", timeout=60)
 def trace_avoids_the_overhead_per_operator(mx, check):
-    net = mx.gluon.nn.HybridSequential()
-    for _ in range(20):
-        net.add(mx.gluon.nn.Dense(32, in_units=32))
-    net.initialize()
     x = ones(mx, (8, 32))
 
-    def call():
-        net(x).asnumpy()
-
-    times = []
-    for hybridized in (False, True):
+    def call_of(**hybridized):
+        net = mx.gluon.nn.HybridSequential()
+        for _ in range(20):
+            net.add(mx.gluon.nn.Dense(32, in_units=32))
+        net.initialize()
         if hybridized:
-            net.hybridize(static_alloc=True, static_shape=True)
+            net.hybridize(**hybridized)
         for _ in range(10):
-            call()
-        times.append(_best(call))
-    ratio = times[0] / times[1]
+            net(x).asnumpy()
+        return lambda: net(x).asnumpy()
+
+    ratio = kit.times_as_long(call_of(), call_of(static_alloc=True, static_shape=True), 1.3, calls=20)
     check.that(ratio >= 1.3, "eager time / hybridized time", "at least 1.3", "%.2f" % ratio)
 
 

@@ -1,10 +1,9 @@
 """ND-CREATE, first part: nd.array over lists, numpy arrays, other arrays and scalars."""
 
-import time
-
 import numpy as np
 
 from conformance.case import case
+from conformance.suite import kit
 from conformance.suite.ndarray._tools import NAN, expect
 
 NOT_ARRAY_LIKE = "source_array must be array like object"
@@ -184,23 +183,10 @@ def current_context_is_used(mx, check):
     check.equal(mx.nd.array([1.0]).context, mx.cpu(0), "context afterwards")
 
 
-def _best(function, times=3):
-    taken = []
-    for _ in range(times):
-        begun = time.perf_counter()
-        function().wait_to_read()
-        taken.append(time.perf_counter() - begun)
-    return min(taken)
-
-
 @case("ND-CREATE-024")
 def numpy_source_is_much_faster_than_a_list(mx, check):
     values = check.random().rand(200, 200).astype("float32")
     nested = values.tolist()
     check.close(mx.nd.array(nested), values, "array made of the list")
-    ratio = 0.0
-    for _ in range(3):  # other processes may disturb one measurement
-        ratio = max(ratio, _best(lambda: mx.nd.array(nested)) / _best(lambda: mx.nd.array(values)))
-        if ratio >= 5.0:
-            break
+    ratio = kit.times_as_long(lambda: mx.nd.array(nested).wait_to_read(), lambda: mx.nd.array(values).wait_to_read(), 5)
     check.that(ratio >= 5.0, "time for a nested list over time for a numpy array", "at least 5", "%.1f" % ratio)
