@@ -72,11 +72,10 @@ def faults(
             if any(answer.end for answer in answers):
                 continue
             found = compare(*answers, some)
-            last = [answer.steps[-1] for answer in answers]
-            named = {which for which in missing if "e" in last[which]
-                     and _complaint(error_text(last[which])) == wanted[which]}
+            named = {which for which in missing if "e" in (last := answers[which].steps[-1])
+                     and _complaint(error_text(last)) == wanted[which]}
             if found is None or excused(found, some):
-                missing -= {which for which in named if "e" in last[1 - which] or found is not None}
+                missing -= named
             elif named:    # a third fault hides that the other engine refuses this as well
                 level.append(some)
         if not missing:
