@@ -219,7 +219,7 @@ def _drain(mx):
 def copy_without_a_wait_is_queued_only(mx, check):
     seen = _threaded(check, """
 import time
-c = mx.nd.ones((2000, 1000))
+c = mx.nd.ones((4000, 2000))
 c.wait_to_read()
 def best(function):
     times = []
@@ -242,7 +242,7 @@ print('seen', ratio)
 
 @case("CTX-PERF-002")
 def numpy_array_is_faster_than_a_list(mx, check):
-    source = check.random().rand(400, 400).astype("float32")
+    source = check.random().rand(600, 600).astype("float32")
     listed = source.tolist()
 
     ratio = kit.times_as_long(lambda: mx.nd.array(listed).wait_to_read(), lambda: mx.nd.array(source).wait_to_read(), 5)

@@ -185,7 +185,7 @@ def current_context_is_used(mx, check):
 
 @case("ND-CREATE-024")
 def numpy_source_is_much_faster_than_a_list(mx, check):
-    values = check.random().rand(200, 200).astype("float32")
+    values = check.random().rand(1000, 1000).astype("float32")
     nested = values.tolist()
     check.close(mx.nd.array(nested), values, "array made of the list")
     ratio = kit.times_as_long(lambda: mx.nd.array(nested).wait_to_read(), lambda: mx.nd.array(values).wait_to_read(), 5)
