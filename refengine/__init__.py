@@ -28,7 +28,7 @@ _LAZY = {
     'lr_scheduler': 'lr_scheduler', 'kv': 'kvstore', 'kvstore': 'kvstore', 'metric': 'metric',
     'test_utils': 'test_utils',
     'runtime': 'runtime', 'recordio': 'recordio', 'io': 'io', 'image': 'image', 'profiler': 'profiler', 'name': 'name',
-    'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol', 'np': 'numpy', 'npx': 'numpy_extension',
+    'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol',
     'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',

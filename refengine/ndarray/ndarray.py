@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,10 +143,6 @@ class NDArray:
         raise ValueError('The truth value of an NDArray with multiple elements is ambiguous.')
 
     __nonzero__ = __bool__
-
-    def __iter__(self) -> Iterator[Any]:
-        for index in range(len(self)):
-            yield self[index]
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value)._data.any())

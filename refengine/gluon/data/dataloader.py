@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import dispatch
 from ... import ndarray as nd
-from ...context import Context, cpu_pinned
+from ...context import Context, cpu, cpu_pinned
+from ...fields import DTYPES
 from . import workers
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -126,7 +128,7 @@ def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
     raw = []
     for part in parts:
         data = part._data if isinstance(part, nd.NDArray) else part
-        if not isinstance(data, np.ndarray) or data.dtype.kind not in 'fiub' \
+        if not isinstance(data, np.ndarray) or data.dtype.name not in DTYPES or not data.dtype.isnative \
                 or (isinstance(part, nd.NDArray) and str(part.context) != 'cpu(0)'):
             return None
         raw.append(data)
@@ -134,8 +136,7 @@ def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
     def gather(indices: list[int]) -> Any:
         taken = []
         for data in raw:
-            rows = np.take(data, indices, axis=0)
-            taken.append(nd.from_numpy(rows, zero_copy=True))
+            taken.append(dispatch.wrap(np.take(data, indices, axis=0), cpu(), nd.NDArray))
         return taken if len(taken) > 1 else taken[0]
 
     return gather
