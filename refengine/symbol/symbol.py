@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import MXNetError, NotImplementedForSymbol
+from ..files import whole_file
 from ..graph.node import HIDDEN_KEYS, Entry, Node, state_nodes, topological
 
 _new = object.__new__
@@ -271,11 +271,9 @@ class Symbol:
         if not isinstance(fname, str):
             raise TypeError('fname need to be string')
         text = self.tojson(remove_amp_cast)
-        temporary = f'{fname}.{os.getpid()}.tmp'
         try:
-            with open(temporary, 'w', encoding='utf-8') as file:
-                file.write(text)
-            os.replace(temporary, fname)
+            with whole_file(fname) as file:
+                file.write(text.encode())
         except OSError as error:
             raise MXNetError(f'LocalFileSystem: Open "{fname}": {error.strerror}') from error
 
