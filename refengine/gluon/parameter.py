@@ -482,3 +482,13 @@ def _contexts(ctx: Any) -> list[Context]:
 def _fits(known: Sequence[int], shape: Sequence[int]) -> bool:
     """Whether a shape only fills in unknown dimensions of a known one."""
     return len(known) == len(shape) and all(a in (0, -1, b) for a, b in zip(known, shape, strict=True))
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'ParameterDict':
+        from .parameter_dict import ParameterDict
+        return ParameterDict
+    if name == 'tensor_types':
+        from . import tensor_types
+        return tensor_types
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
