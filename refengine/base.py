@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -86,7 +87,17 @@ def plural_shapes(shapes: Iterable[Iterable[int]]) -> str:
     return '\n'.join(shape_text(s) for s in shapes)
 
 
-# ---- for programs that talked to the C library: what means something without one -------------------------------------
+# ---- for programs that talked to the C library: what means something without one -------------------------------
+
+def data_dir_default() -> str:
+    """The folder for data sets and weights, unless MXNET_HOME names another: ``.mxnet`` in that of the user."""
+    return os.path.join(os.path.expanduser('~'), '.mxnet')
+
+
+def data_dir() -> str:
+    """The folder for data sets and weights."""
+    return os.environ.get('MXNET_HOME') or data_dir_default()
+
 
 def check_call(ret: int) -> None:
     """Nothing for 0, the result of a C function that went well; MXNetError for others."""
@@ -174,8 +185,8 @@ def with_metaclass(meta: type, *bases: type) -> Any:
 
 
 error_types: dict[str, type[BaseException]] = {
-    error.__name__: error for error in (NotImplementedForSymbol, ValueError, TypeError, AttributeError, IndexError,
-                                        NotImplementedError)}
+    error.__name__: error for error in (NotImplementedForSymbol, InternalError, ValueError, TypeError, AttributeError,
+                                        IndexError, NotImplementedError)}
 """Classes of errors by name; ``mx.error.register`` adds to it."""
 
 

@@ -28,9 +28,9 @@ class _Formatter(logging.Formatter):
 
 def get_logger(name: str | None = None, filename: str | None = None, filemode: str | None = None,
                level: int = WARNING) -> logging.Logger:
-    """A logger that writes to a file, or coloured lines to stderr; a second call only sets the level.
+    """A logger that writes to a file, or coloured lines to stderr; a second call gives it as it is.
 
-    The root logger, ``name`` None, comes as it is.
+    So does ``name`` None, which is the root logger.
 
     >>> get_logger('training', level=INFO).level == INFO
     True
@@ -45,7 +45,7 @@ def get_logger(name: str | None = None, filename: str | None = None, filemode: s
             handler = logging.StreamHandler()
             handler.setFormatter(_Formatter())
         logger.addHandler(handler)
-    logger.setLevel(level)
+        logger.setLevel(level)
     return logger
 
 

@@ -20,7 +20,7 @@ __all__ = ['amp', 'autograd', 'io', 'nd', 'ndarray', 'sym', 'symbol', 'text']
 
 def __getattr__(name: str) -> Any:
     if name in ('sym', 'symbol'):
-        return importlib.import_module('..symbol.contrib', __name__)
+        return importlib.import_module('refengine.symbol.contrib')
     if name in ('autograd', 'io', 'text'):
         return importlib.import_module(f'{__name__}.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -478,8 +478,8 @@ _OF_THE_PACKAGE = frozenset((
     'add', 'arange', 'array', 'concatenate', 'divide', 'empty', 'equal', 'eye', 'from_dlpack', 'from_numpy', 'full',
     'get_indexing_dispatch_code', 'get_oshape_of_gather_nd_op', 'greater', 'greater_equal', 'histogram', 'imdecode',
     'indexing_key_expand_implicit_axes', 'lesser', 'lesser_equal', 'linspace', 'logical_and', 'logical_or',
-    'logical_xor', 'maximum', 'minimum', 'modulo', 'moveaxis', 'multiply', 'not_equal', 'onehot_encode', 'ones', 'power',
-    'split_v2', 'subtract', 'to_dlpack_for_read', 'to_dlpack_for_write', 'true_divide', 'zeros'))
+    'logical_xor', 'maximum', 'minimum', 'modulo', 'moveaxis', 'multiply', 'not_equal', 'onehot_encode', 'ones',
+    'power', 'split_v2', 'subtract', 'to_dlpack_for_read', 'to_dlpack_for_write', 'true_divide', 'zeros'))
 
 
 def __getattr__(name: str) -> Any:

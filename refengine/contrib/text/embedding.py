@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import warnings
@@ -86,13 +85,12 @@ class _TokenEmbedding(Vocabulary):
         """Change the vector of a token, or those of a list; ValueError for tokens that are not there."""
         assert self.idx_to_vec is not None, 'there are no vectors yet'
         names = tokens if isinstance(tokens, list) else [tokens]
+        axes = new_vectors.ndim if isinstance(new_vectors, nd.NDArray) else 0
         if len(names) == 1:
-            assert isinstance(new_vectors, nd.NDArray) and new_vectors.ndim in (1, 2), \
-                '`new_vectors` must be a 1-D or 2-D NDArray if `tokens` is a singleton.'
+            assert axes in (1, 2), '`new_vectors` must be a 1-D or 2-D NDArray if `tokens` is a singleton.'
             new_vectors = new_vectors.reshape((1, -1))
         else:
-            assert isinstance(new_vectors, nd.NDArray) and new_vectors.ndim == 2, \
-                '`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings.'
+            assert axes == 2, '`new_vectors` must be a 2-D NDArray if `tokens` is a list of multiple strings.'
         assert new_vectors.shape == (len(names), self.vec_len), \
             f'`new_vectors` must have the shape {(len(names), self.vec_len)}, got {new_vectors.shape}'
         for name in names:
@@ -107,7 +105,7 @@ class _TokenEmbedding(Vocabulary):
 def _read(path: str, delimiter: str, encoding: str, unknown_token: Any) -> tuple[Any, list[str], list[Any]]:
     """The vector of the unknown token or None, and the other tokens with theirs."""
     unknown, vectors = None, {}
-    with io.open(path, encoding=encoding) as file:
+    with open(path, encoding=encoding) as file:
         for number, line in enumerate(file, 1):
             token, *rest = line.rstrip().split(delimiter)
             place = f'At line {number} of the pre-trained token embedding file'

@@ -68,8 +68,8 @@ class _MultiWorkerIter:
         self._rcvd_idx += 1
         # Workers are processes of the same program, and what they send is unpacked by the engine's own pool likewise.
         batch = pickle.loads(sent) if isinstance(sent, bytes) else sent
-        from .dataloader import SHARED, _as_in_context
         from ...context import cpu_pinned
+        from .dataloader import SHARED, _as_in_context
         return _as_in_context(batch, cpu_pinned(self._pin_device_id) if self._pin_memory else SHARED)
 
     def next(self) -> Any:
