@@ -484,9 +484,10 @@ _OF_THE_PACKAGE = frozenset((
 
 def __getattr__(name: str) -> Any:
     """Functions of the package and numbers of types, which programs also look for here."""
-    from . import type_numbers
     if name in _OF_THE_PACKAGE:
         return getattr(importlib.import_module(__package__), name)
-    if name in vars(type_numbers) and name.startswith(('_DTYPE', '_STORAGE')):
-        return getattr(type_numbers, name)
+    if name.startswith(('_DTYPE', '_STORAGE')):
+        from . import type_numbers
+        if name in vars(type_numbers):
+            return getattr(type_numbers, name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
