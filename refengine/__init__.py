@@ -45,7 +45,7 @@ _LAZY = {
     'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
     'rnd': 'random', 'rnn': 'rnn', 'mon': 'monitor', 'img': 'image',
     'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
-    'board': 'board', 'misc': 'misc', 'rtc': 'rtc',
+    'board': 'board', 'misc': 'misc', 'rtc': 'rtc', 'registry': 'registry',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 

@@ -10,7 +10,7 @@ import refengine
 from refengine.compat import alias
 
 LINES = """
-mxnet: is_np_array is_np_shape np_array np_shape set_np_shape use_np use_np_array use_np_shape log rtc
+mxnet: is_np_array is_np_shape np_array np_shape set_np_shape use_np use_np_array use_np_shape log registry rtc
 mxnet.base: check_call c_str py_str classproperty with_metaclass data_dir error_types register_error
 mxnet.contrib: autograd io text sym symbol
 mxnet.contrib.amp.amp: _amp_initialized

@@ -103,3 +103,15 @@ def test_the_repository_is_where_the_environment_says(monkeypatch):
     monkeypatch.setenv("MXNET_GLUON_REPO", "http://x/y")
     assert gluon.utils._get_repo_file_url("a", "b") == "http://x/y/a/b"
     assert gluon.utils._indent("a\nb", 2) == "a\n  b"
+
+
+def test_a_parameter_that_takes_over_the_arrays_of_another():
+    """As those that drop weights out."""
+    weight = gluon.Parameter("w", shape=(2,))
+    weight.initialize(ctx=[gluon.utils.Context("cpu", 1), gluon.utils.Context("cpu", 0)])
+    assert weight._ctx_map == [[], [1, 0]]
+    other = gluon.Parameter(weight.name, shape=weight._shape)
+    for name in ("_var", "_data", "_grad", "_ctx_list", "_ctx_map", "_trainer", "_deferred_init"):
+        setattr(other, name, getattr(weight, name))
+    assert other.data(gluon.utils.Context("cpu", 1)) is weight.data(gluon.utils.Context("cpu", 1))
+    assert other._ctx_map == [[], [1, 0]]
