@@ -51,9 +51,6 @@ def test_section() -> TrainingStateScope:
     return TrainingStateScope(False)
 
 
-test_section.__test__ = False  # type: ignore[attr-defined]  # its name looks like a test's
-
-
 def backward(outputs: Sequence[Any], out_grads: Any = None, retain_graph: bool = False) -> None:
     """Gradients of outputs into the arrays that were marked; AssertionError for anything but a list."""
     assert isinstance(outputs, list | tuple), 'outputs must be a list or tuple of NDArrays'

@@ -10,11 +10,8 @@ import numpy as np
 
 from .. import ndarray as nd
 from ..context import current_context
+from .numeric import _numpy
 from .symbol import Symbol
-
-
-def _numpy(value: Any) -> np.ndarray:
-    return value.asnumpy() if isinstance(value, nd.NDArray) else np.asarray(value)
 
 
 def _named(names: Sequence[str], given: Any, what: str, of: str) -> dict[str, Any]:
