@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -354,3 +355,15 @@ def _twice(found: Sequence[str], what: str) -> None:
     names = sorted({name for name in found if found.count(name) > 1})
     warnings.warn(f'several nodes of one graph have the same name; {what} that occur twice: {", ".join(names)}',
                   stacklevel=3)
+
+
+_OF_THE_PACKAGE = frozenset((
+    'Variable', 'arange', 'eye', 'full', 'histogram', 'hypot', 'linspace', 'load', 'load_json', 'maximum', 'minimum',
+    'ones', 'pow', 'power', 'split_v2', 'var', 'zeros'))
+
+
+def __getattr__(name: str) -> Any:
+    """Functions of the package, which programs also look for here."""
+    if name in _OF_THE_PACKAGE:
+        return getattr(importlib.import_module(__package__), name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from multiprocessing.reduction import ForkingPickler  # noqa: F401 - derived loaders find it here
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ... import ndarray as nd
 from ...context import Context, cpu, cpu_pinned
 from ...fields import DTYPES
 from . import workers
+from .multi_worker_iter import _MultiWorkerIter  # noqa: F401 - derived loaders find it here
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -30,6 +32,15 @@ def default_batchify_fn(data: list[Any]) -> Any:
     if stacked.dtype.kind not in 'fiub':
         raise KeyError(f'samples of type {type(first)} cannot be made into an array; give a batchify_fn')
     return nd.array(stacked, dtype=stacked.dtype)
+
+
+def default_mp_batchify_fn(data: list[Any]) -> Any:
+    """The same, in the memory that processes share.
+
+    >>> default_mp_batchify_fn([1, 2]).context
+    cpu_shared(0)
+    """
+    return _moved(default_batchify_fn(data), SHARED)
 
 
 class DataLoader:
@@ -155,3 +166,6 @@ def _moved(batch: Any, place: Context | None) -> Any:
     if isinstance(batch, list | tuple):
         return [_moved(part, place) for part in batch]
     return batch
+
+
+_as_in_context = _moved

@@ -9,6 +9,10 @@ import numpy as np
 from .. import checks
 from ..hybrid_block import HybridBlock
 from .activations import Activation
+from .containers import HybridLambda, HybridSequential, Lambda, Sequential
+
+__all__ = ['BatchNorm', 'BatchNormReLU', 'Dense', 'Dropout', 'Embedding', 'Flatten', 'GroupNorm', 'HybridLambda',
+           'HybridSequential', 'InstanceNorm', 'Lambda', 'LayerNorm', 'Sequential']
 
 
 class Dense(HybridBlock):

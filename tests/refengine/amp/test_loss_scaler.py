@@ -184,7 +184,7 @@ def test_state_goes_round():
 
 
 def test_scaled_and_unscaled_iterations_may_alternate(monkeypatch):
-    monkeypatch.setattr(amp.amp, '_initialized', True)
+    monkeypatch.setattr(amp.amp, '_amp_initialized', True)
     w = parameter([0.0])
     trainer = Trainer([w], 'sgd', {'learning_rate': 1.0})
     amp.init_trainer(trainer)
@@ -228,7 +228,7 @@ def test_what_the_releases_have():
 
 
 def test_the_scale_of_a_trainer(monkeypatch):
-    monkeypatch.setattr(amp.amp, '_initialized', True)
+    monkeypatch.setattr(amp.amp, '_amp_initialized', True)
     trainer = Trainer([parameter([1.0])], 'sgd')
     with pytest.raises(AttributeError, match='amp_loss_scale'):
         _ = trainer.amp_loss_scale

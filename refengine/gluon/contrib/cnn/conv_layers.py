@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import checks
-from ..hybrid_block import HybridBlock
-from ..nn.activations import Activation
+from ... import checks
+from ...hybrid_block import HybridBlock
+from ...nn.activations import Activation
 
 __all__ = ['DeformableConvolution', 'ModulatedDeformableConvolution']
 
