@@ -42,5 +42,5 @@ class FactorScheduler(LearningRateScheduler):
         rate: float = self.base_lr * math.pow(self.factor, iteration // self.step)
         if rate != self.old_lr:
             self.old_lr = rate
-            logging.info('At Iteration [%d]: Swith to new learning rate %.5f', iteration, rate)
+            logging.info('At Iteration [%d]: Switch to new learning rate %.5f', iteration, rate)
         return rate

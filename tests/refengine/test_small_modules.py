@@ -43,8 +43,8 @@ def test_a_schedule_by_iteration(caplog):
     schedule = misc.FactorScheduler(10, 0.5)
     with caplog.at_level(logging.INFO):
         assert [schedule(i) for i in (0, 10, 11, 25)] == [0.01, 0.005, 0.005, 0.0025]
-    assert caplog.messages == ["At Iteration [10]: Swith to new learning rate 0.00500",
-                               "At Iteration [25]: Swith to new learning rate 0.00250"]
+    assert caplog.messages == ["At Iteration [10]: Switch to new learning rate 0.00500",
+                               "At Iteration [25]: Switch to new learning rate 0.00250"]
     with pytest.raises(ValueError, match="Factor must be less than 1"):
         misc.FactorScheduler(1, 1.0)
     with pytest.raises(NotImplementedError, match="must override this"):
