@@ -95,10 +95,7 @@ def call(op: Operator, hint: str, inputs: Sequence[Symbol | None], given: Mappin
          attr: Mapping[str, str] | None = None) -> Symbol:
     """A call of an operator; inputs that are None or lacking become variables (rule GRAPH-SYM-002)."""
     attrs: dict[str, str] = {}
-    scope = attribute.current().get(dict(attr) if attr else None)
-    for value in scope.values():
-        if not isinstance(value, str):
-            raise ValueError('Attributes need to be string')
+    scope = attribute.current().get({key: str(value) for key, value in attr.items()} if attr else None)
     known = operator_attributes.registered.get(op.name, {})
     attrs.update({f'__{key}__' if key in known else key: value for key, value in _stored(scope).items()})
     own: dict[str, str] = {}

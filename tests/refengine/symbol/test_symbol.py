@@ -387,3 +387,14 @@ def test_library() -> None:
     assert ('openmp' in mx.libinfo()) == mx.runtime.Features()['OPENMP'].enabled
     assert mx.libinfo.__version__ == mx.__version__
     assert mx.libinfo.find_lib_path()
+
+
+def test_attributes_of_a_call_become_text() -> None:
+    """As 1.9.1 has it: an initializer that a program passes on in this way is not one that is used."""
+    symbol = mx.sym.Convolution(var('x'), num_filter=1, kernel=(1, 1), attr={'__init__': mx.init.Xavier(), '__n__': 1})
+    assert symbol.attr('__n__') == '1'
+    assert 'Xavier' in str(symbol.attr('__init__'))
+    block = mx.gluon.SymbolBlock(symbol, var('x'))
+    block.initialize(mx.init.One())
+    assert block(mx.nd.ones((1, 2, 1, 1))).asnumpy().tolist() == [[[[3]]]]
+    mx.sym.load_json(symbol.tojson())
