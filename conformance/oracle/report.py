@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.engine import Engine
+from conformance.errors import writing
 from conformance.markdown import cell
 from conformance.oracle.script import script
 from conformance.oracle.session import Finding, Outcome
+from conformance.output import write_file
 
 FORMATS = ("terminal", "markdown", "json")
 
@@ -103,15 +105,14 @@ def as_json(outcome: Outcome) -> str:
 
 def write(outcome: Outcome, engines: tuple[Engine, Engine], folder: Path) -> list[Path]:
     """The result as ``oracle.json`` and a script for each difference; returns the paths."""
-    from reports.files import write_atomically
-
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     written = [folder / "oracle.json"]
-    write_atomically(written[0], as_json(outcome))
+    write_file(written[0], as_json(outcome))
     for number, finding in enumerate(outcome.findings, 1):
         name = "".join(c if c.isalnum() else "-" for c in finding.signature[0]).strip("-")[:40] or "difference"
         written.append(folder / f"{number:03}-{name}-{finding.difference.kind}.py")
-        write_atomically(written[-1], script(finding, engines))
+        write_file(written[-1], script(finding, engines))
     _remove_old(folder, written)
     return written
 
