@@ -78,7 +78,7 @@ def command(
 def _code(outcome: Outcome) -> ExitCode:
     if outcome.interrupted:
         return ExitCode.INTERRUPTED
-    if outcome.findings or outcome.stale:
+    if outcome.findings or outcome.stale or outcome.unexamined:
         return ExitCode.DIFFERS
     return ExitCode.OK if outcome.programs else ExitCode.NOTHING
 

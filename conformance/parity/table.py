@@ -124,6 +124,8 @@ def survey(engine: Engine) -> dict[str, Function]:
     """The functions that an engine has, asked in its own interpreter."""
     from conformance.cli.exec_ import environment
     from conformance.engines import interpreter_for
+    from conformance.parity.introspect import NO_ARRAYS
+    from conformance.smoke import ADVICE
 
     interpreter = interpreter_for(engine)
     with tempfile.TemporaryDirectory() as folder:
@@ -134,6 +136,9 @@ def survey(engine: Engine) -> dict[str, Function]:
                                   env=environment(engine, interpreter))
         except (OSError, subprocess.TimeoutExpired) as error:
             raise EngineFault(f"engine {engine.name} cannot be asked for its functions: {error}") from None
+        if done.returncode == NO_ARRAYS:
+            raise EngineFault(f"engine {engine.name} stops at stage array: it has no class `nd.NDArray`",
+                              ADVICE["array"])
         if done.returncode or not answer.exists():
             raise EngineFault(f"engine {engine.name} cannot be asked for its functions", details=done.stderr[-2000:])
         return functions_from(json.loads(answer.read_text(encoding="utf-8")))

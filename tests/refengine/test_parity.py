@@ -76,6 +76,17 @@ def test_the_result_parameters_may_be_there():
     assert table.difference(expected, engine) == ''
 
 
+@pytest.mark.parametrize('module', ['json', 'conformance'])
+def test_a_module_without_arrays_is_no_engine(module):
+    """It is told as an engine that stops, not by what Python says of a missing attribute."""
+    from conformance.engine import Engine
+    from conformance.errors import EngineFault
+    with pytest.raises(EngineFault, match=f'engine {module} stops at stage array: ') as told:
+        table.survey(Engine(name=module, module=module))
+    assert told.value.details == ''
+    assert 'Provide' in told.value.hint
+
+
 @pytest.mark.parametrize(('text', 'expected'), [
     ('float, optional, default=0.100000001', '0.1'), ("int, optional, default='1'", '1'),
     ('boolean, optional, default=0', 'False'), ('Shape(tuple), optional, default=[0,0]', '(0, 0)'),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from conformance.engine import Engine, Timeouts
 from conformance.errors import UsageFault
-from conformance.oracle import known, report
+from conformance.oracle import generate, known, names, report
 from conformance.oracle.known import Known
+from conformance.oracle.program import operations
 from conformance.oracle.script import script
 from conformance.oracle.session import Outcome, Plan, Session
 
@@ -131,6 +134,32 @@ def test_the_file_of_known_differences_is_well_formed(tmp_path: Path) -> None:
     faulty.write_text("- id: x\n  kinds: [value]\n")
     with pytest.raises(UsageFault, match="required property"):
         known.load(faulty)
+
+
+def test_an_engine_that_hangs_everywhere_does_not_hold_the_session_up() -> None:
+    plan = Plan(seconds=3.0, globs=("nd.sum",), limit=1.0)
+    began = time.monotonic()
+    outcome = Session((engine("sound"), engine("hang")), plan, Silent()).run()
+    assert time.monotonic() - began < 60, "a batch of 300 programs, each a hang, takes ten minutes"
+    (finding,) = [f for f in outcome.findings if f.difference.kind == "hang"]
+    assert finding.verdict.wrong == "small_hang"
+    if not finding.whole:
+        assert report.NOT_WHOLE in report.terminal(outcome)
+        assert report.NOT_WHOLE in report.markdown(outcome)
+    assert report.as_dict(outcome)["differences"][0]["shrunk"] is finding.whole
+
+
+def test_a_pattern_for_nothing_is_wrong_use() -> None:
+    for glob in ("nope*", "nd.squarr", "NDArray.nope"):
+        with pytest.raises(UsageFault, match=re.escape(repr(glob))):
+            held("sound", globs=("nd.square", glob))
+
+
+def test_every_operation_of_the_families_is_known_by_name() -> None:
+    """A pattern that the programs of a batch can match is never refused."""
+    made = generate.batch([], 3, count=300)
+    met = {name for program in made for line in program.lines for name in operations(line)}
+    names.check(sorted(name for name in met if not name.endswith("?")), ())
 
 
 def test_what_depends_on_memory_need_not_show() -> None:
