@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from commands import ROOT
 
 from conformance.cli import main
 from conformance.cli import perf as perf_command
@@ -30,7 +31,7 @@ def test_a_command_that_knows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_real_signal_at_any_time(tmp_path: Path) -> None:
     """The mutants of the whole suite take minutes; the signal comes while the engine starts or is broken."""
     process = subprocess.Popen([sys.executable, "-m", "conformance", "mutants", "--jobs", "1"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+                               stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(4)
     process.send_signal(signal.SIGINT)

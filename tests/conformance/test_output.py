@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from commands import conform
+from commands import ROOT, conform
 
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
@@ -109,7 +109,7 @@ def test_commands_that_take_long_try_their_output_first(arguments: tuple[str, ..
 def test_a_full_standard_output_is_no_fault_of_the_harness(arguments: tuple[str, ...], tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:  # opened as a shell would: it is written into, by a descriptor
         done = subprocess.run([sys.executable, "-m", "conformance", *arguments], stdout=full, stderr=subprocess.PIPE,
-                              text=True, check=False, timeout=120)
+                              text=True, check=False, timeout=120, cwd=ROOT)
     assert done.returncode == ExitCode.USAGE, done.stderr
     assert done.stderr.startswith("Error: standard output cannot be written: ")
     assert "Traceback" not in done.stderr
