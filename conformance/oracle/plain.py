@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.oracle import plain_functions  # noqa: F401 - fills the table
+from conformance.oracle import plain_functions, plain_moving  # noqa: F401 - they fill the table
 from conformance.oracle.plain_array import FUNCTIONS, Array, NoOpinion, Plain, Refused, rounded
 from conformance.oracle.program import Program, assigned
 
