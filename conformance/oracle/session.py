@@ -48,12 +48,13 @@ class Plan:
 
 @dataclass
 class Finding:
-    """A difference that is not known: the smallest program for it, the verdict, and how many programs showed it."""
+    """A difference that is not known: the smallest program for it, the answers, and how many programs showed it."""
 
     program: Program
     difference: Difference
     verdict: Verdict
     signature: tuple[str, ...]
+    answers: tuple[Answer, Answer]
     count: int = 1
     whole: bool = True      # nothing smaller was left to try
 
@@ -304,7 +305,7 @@ class Session:
         if self._count(final_kind):
             return
         verdict = self._judge.verdict(smallest, final, (first, second))
-        finding = Finding(smallest, final, verdict, final_kind, whole=whole)
+        finding = Finding(smallest, final, verdict, final_kind, (first, second), whole=whole)
         self.outcome.findings.append(finding)
         self.watcher.found(finding)
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,14 +88,29 @@ def test_each_fault_is_found_shrunk_and_judged(fault: str) -> None:
     assert {f.signature[0] for f in outcome.findings} == {operation}
 
 
+def status_of(text: str, name: str) -> int:
+    """How a script ends on a miniature engine."""
+    return subprocess.run([sys.executable, "-c", text, f"small_{name}"], capture_output=True, check=False,
+                          timeout=60).returncode
+
+
+@pytest.mark.parametrize("fault", ["dtype", "gradient", "error", "state", "crash"])
+def test_a_script_ends_with_1_where_the_difference_is_there(fault: str) -> None:
+    operation, kind, _ = EXPECTED[fault]
+    outcome = held(fault, 70 if fault in ("error", "state") else 16, tries=60, globs=(operation,))
+    finding = next(f for f in outcome.findings if f.difference.kind == kind)
+    text = script(replace(finding, verdict=replace(finding.verdict, wrong=f"small_{fault}")),
+                  (engine("sound"), engine(fault)))
+    assert status_of(text, "sound") == 0, text
+    assert status_of(text, fault) == (-6 if fault == "crash" else 1), text
+
+
 def test_the_script_shows_the_difference_on_either_engine() -> None:
     outcome = held("value", 60)
     finding = next(f for f in outcome.findings if f.difference.kind == "value")
     text = script(finding, (engine("sound"), engine("value")))
-    printed = [subprocess.run([sys.executable, "-c", text, f"small_{name}"], capture_output=True, text=True,
-                              check=True, timeout=60).stdout for name in ("sound", "value")]
-    assert printed[0]
-    assert len(text.splitlines()) < 50
+    assert [status_of(text, name) for name in ("sound", "value")] == [0, 1]
+    assert len(text.splitlines()) < 70
     for form in report.FORMATS:
         assert "nd.square" in report.render(outcome, form)
 
