@@ -53,13 +53,13 @@ def expected(finding: Finding, names: tuple[str, ...]) -> Expected:
     if kind == "flags":
         flags = "[bool(mx.autograd.is_recording()), bool(mx.autograd.is_training())]"
         return Expected(status, repr(step.get("flags", [False, False])), flags, afterwards=True)
+    classes = step.get("e") or ["Exception"]
     if kind == "meaning":
-        return Expected(status, repr(re.sub(r"\d+", "0", f"{(step['e'] or ['Exception'])[0]}: {step.get('m', '')}")[:60]),
-                        raised=_MESSAGE)
+        return Expected(status, repr(re.sub(r"\d+", "0", f"{classes[0]}: {step.get('m', '')}")[:60]), raised=_MESSAGE)
     if kind == "error" and not difference.name:
         if "e" not in step:
             return Expected(status, repr("no error"))
-        return Expected(status, repr(("raises", step["e"] or ["Exception"])), shows="value", test="same(found, EXPECTED)")
+        return Expected(status, repr(("raises", classes)), shows="value", test="same(found, EXPECTED)")
     told: Any = next((found["v"][difference.name] for found in reversed(answer.steps[:difference.step + 1])
                  if difference.name in found.get("v", {})), None)
     look = f"look({difference.name})"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -116,6 +117,24 @@ def status_of(name: str, exceptions: Iterable[Exception_]) -> str:
     """``done``, or what the exceptions say."""
     exception = exception_for(name, exceptions)
     return exception.status if exception else "done"
+
+
+def tally(
+    names: Iterable[str], exceptions: Sequence[Exception_], found: Mapping[str, str] | None = None
+) -> Counter[str]:
+    """How many names are done, pending and excluded; what differs on an engine is ``different`` and not done.
+
+    A pending name is not done where it is there either: it may do no more than to say that it cannot yet.
+
+    >>> pending = [Exception_("nd.g*", "pending", "not yet")]
+    >>> sorted(tally(["nd.f", "nd.g", "nd.h"], pending, {"nd.h": "missing"}).items())
+    [('different', 1), ('done', 1), ('pending', 1)]
+    """
+    count = Counter[str]()
+    for name in names:
+        status = status_of(name, exceptions)
+        count["different" if status == "done" and name in (found or ()) else status] += 1
+    return count
 
 
 # ---- an engine against the table -----------------------------------------------------------------------------------

@@ -150,6 +150,21 @@ def test_the_file_of_known_differences_is_well_formed(tmp_path: Path) -> None:
     faulty.write_text("- id: x\n  kinds: [value]\n")
     with pytest.raises(UsageFault, match="required property"):
         known.load(faulty)
+    long = "a text that goes on and on " * 50
+    for text, got in ((long, "got a str: 'a text"), ("a: 1", "got a dict: {'a': 1}"), ("- 5", "a int: 5 as entry 1"),
+                      ("'", "got what is no YAML"), ("0", "got a int: 0"), ("\0", "got what is no YAML")):
+        faulty.write_text(text)
+        with pytest.raises(UsageFault, match="is no list of known differences: expected a YAML list") as told:
+            known.load(faulty)
+        assert got in told.value.message
+        assert len(told.value.message) < 450
+    faulty.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageFault, match="is no list of known differences"):
+        known.load(faulty)
+    faulty.write_text("")
+    assert known.load(faulty) == []
+    with pytest.raises(UsageFault, match="cannot be read: No such file"):
+        known.load(tmp_path / "missing.yaml")
 
 
 def test_an_engine_that_hangs_everywhere_does_not_hold_the_session_up() -> None:
