@@ -72,7 +72,7 @@ def test_full_entry(tmp_path: Path) -> None:
         ("[engines.x]\nmodule = 'x'\ncapabilities = 'float16'", "capabilities: expected a list of str, got 'float16'"),
         ("[engines.x]\nmodule = 'x'\nenv = {A = 1}", "env: expected a dict of str"),
         ("[engines.x]\nmodule = 'x'\nsetup = 1", "setup: expected a string, got 1"),
-        ("[engines.x]\nmodule = 'x'\ntimeouts = {case = 0}", "case: expected a number of seconds above 0, got 0"),
+        ("[engines.x]\nmodule = 'x'\ntimeouts = {case = 0}", "case: expected a number of seconds above 0 and at most 10000000, got 0"),
         ("[engines.x]\nmodule = 'x'\ntimeouts = {cases = 3}", "expected {start = seconds, case = seconds}"),
         ("[engines.x]\nmodule = 'x'\ninterpreter = 'p'\nrequirements = ['y']", "or `requirements`, not both"),
         ("[engine.x]\nmodule = 'x'", r"expected tables \[engines.NAME\] and nothing else; remove engine"),
