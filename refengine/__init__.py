@@ -17,6 +17,16 @@ from . import ndarray as nd
 from .base import MXNetError
 from .context import Context, Device, cpu, cpu_pinned, current_context, current_device, gpu, num_gpus
 from .memory import memory_pool_info, set_cpu_memory_optimize, set_gpu_memory_optimize, set_memory_pool_size
+from .util import (
+    is_np_array,
+    is_np_shape,
+    np_array,
+    np_shape,
+    set_np_shape,
+    use_np,
+    use_np_array,
+    use_np_shape,
+)
 
 __version__ = '1.9.1+refengine.0.1.0'
 
@@ -28,14 +38,14 @@ _LAZY = {
     'lr_scheduler': 'lr_scheduler', 'kv': 'kvstore', 'kvstore': 'kvstore', 'metric': 'metric',
     'test_utils': 'test_utils',
     'runtime': 'runtime', 'recordio': 'recordio', 'io': 'io', 'image': 'image', 'profiler': 'profiler', 'name': 'name',
-    'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol', 'np': 'numpy', 'npx': 'numpy_extension',
+    'attribute': 'attribute', 'sym': 'symbol', 'symbol': 'symbol',
     'operator': 'operator', 'callback': 'callback', 'model': 'model', 'mod': 'module', 'module': 'module', 'amp': 'amp',
     'contrib': 'contrib', 'library': 'library', 'visualization': 'visualization', 'viz': 'visualization',
     'monitor': 'monitor', 'error': 'error', 'log': 'log', 'device': 'device', 'storage': 'storage', 'op': 'op',
     'dispatch': 'dispatch', 'samples': 'samples', 'compat': 'compat', 'kernels': 'kernels',
     'rnd': 'random', 'rnn': 'rnn', 'mon': 'monitor', 'img': 'image',
     'diagnose': 'diagnose', 'executor': 'symbol.executor', 'libinfo': 'libinfo', 'graph': 'graph',
-    'board': 'board',
+    'board': 'board', 'misc': 'misc', 'rtc': 'rtc', 'registry': 'registry',
 }
 """Parts that are imported when they are first used, so that importing the engine stays quick."""
 
@@ -98,5 +108,6 @@ if env.get('MXNET_PROFILER_AUTOSTART'):
     autostart()
 
 __all__ = ['Context', 'Device', 'MXNetError', 'autograd', 'base', 'context', 'cpu', 'cpu_pinned', 'current_context',
-           'current_device', 'engine', 'gpu', 'memory_pool_info', 'nd', 'ndarray', 'num_gpus', 'random',
-           'set_cpu_memory_optimize', 'set_gpu_memory_optimize', 'set_memory_pool_size', 'util', 'waitall']
+           'current_device', 'engine', 'gpu', 'is_np_array', 'is_np_shape', 'memory_pool_info', 'nd', 'ndarray',
+           'np_array', 'np_shape', 'num_gpus', 'random', 'set_cpu_memory_optimize', 'set_gpu_memory_optimize',
+           'set_memory_pool_size', 'set_np_shape', 'use_np', 'use_np_array', 'use_np_shape', 'util', 'waitall']

@@ -155,14 +155,27 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
     tape_backward.gradients(heads, head_grads, retain_graph=retain_graph, create_graph=False, train_mode=train_mode)
 
 
+bare_gradients = True
+"""Whether one bare variable has one bare gradient (rule AUTOGRAD-GRADFN-002). False where programs written for a
+release run under its name: ``grad(y, x)[0]``, which its documentation teaches, would take a part of the gradient."""
+
+
 def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
          create_graph: bool = False, train_mode: bool = True) -> Any:
     """The gradients of the sum of the heads as new arrays; the buffers of the variables stay as they are.
 
-    With ``create_graph`` the gradients are recorded and can be differentiated again (AUTOGRAD-SECOND-001).
+    A list for a list of variables, one array for an array; as ``mxnet`` a list for both, as in the releases. With
+    ``create_graph`` the gradients are recorded and can be differentiated again (AUTOGRAD-SECOND-001).
+
+    >>> from refengine import autograd, nd
+    >>> x = nd.array([3.0]); x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> autograd.grad(y, [x])[0].asscalar()
+    6.0
     """
     heads, head_grads = _parse_heads(heads, head_grads)
-    single = not isinstance(variables, (list, tuple))
+    single = bare_gradients and not isinstance(variables, (list, tuple))
     chosen = _as_list(variables)
     if not chosen:
         raise AssertionError('variables cannot be an empty list.')

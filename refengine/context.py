@@ -15,7 +15,22 @@ class _Current(threading.local):
 _current = _Current()
 
 
-class Context:
+class _Default(type):
+    """What makes ``Context.default_ctx`` an attribute that programs read and assign."""
+
+    @property
+    def default_ctx(cls) -> Context:
+        """The current context of this thread, outside and inside of ``with`` blocks."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, context: Context) -> None:
+        if not isinstance(context, Context):
+            raise TypeError(f'expected a Context, got {context!r}')
+        _current.context = context
+
+
+class Context(metaclass=_Default):
     """A device type and a device id; equal contexts compare and hash equal (rule CTX-OBJ-001).
 
     >>> Context('cpu', 1) == cpu(1)

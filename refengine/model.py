@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,65 @@ def load_checkpoint(prefix: str, epoch: int) -> tuple[Any, dict[str, Any], dict[
     """Symbol, arguments and auxiliary states of a checkpoint; MXNetError when a file is missing."""
     from . import symbol
     return (symbol.load(f'{prefix}-symbol.json'), *load_params(prefix, epoch))
+
+
+def _create_kvstore(kvstore: Any, num_device: int, arg_params: dict[str, Any]) -> tuple[Any, bool]:
+    """The store for a name, a store or None, and whether the optimizer runs on it.
+
+    One device needs no store; the store 'local' leaves very large parameters to the devices.
+
+    >>> _create_kvstore('local', 1, {})
+    (None, False)
+    """
+    from .gluon import store_decision
+    store, on_store = store_decision._store(kvstore, num_device, [array.size for array in arg_params.values()])
+    return store, bool(on_store and store is not None)
+
+
+def _initialize_kvstore(kvstore: Any, param_arrays: Sequence[Any], arg_params: dict[str, Any],
+                        param_names: Sequence[str], update_on_kvstore: bool) -> None:
+    """Give the store all parameters, and where it updates them give their values to the devices."""
+    for index, (name, copies) in enumerate(zip(param_names, param_arrays)):
+        kvstore.init(name, arg_params[name])
+        if update_on_kvstore:
+            kvstore.pull(name, copies, priority=-index)
+
+
+def _update_params_on_kvstore(param_arrays: Sequence[Any], grad_arrays: Sequence[Any], kvstore: Any,
+                              param_names: Sequence[str]) -> None:
+    """Send gradients to the store, which updates, and fetch the parameters; those without gradients stay."""
+    for index, (name, copies, gradients) in enumerate(zip(param_names, param_arrays, grad_arrays)):
+        if gradients[0] is not None:
+            kvstore.push(name, gradients, priority=-index)
+            kvstore.pull(name, copies, priority=-index)
+
+
+_update_params_on_kvstore_nccl = _update_params_on_kvstore
+
+
+def _update_params(param_arrays: Sequence[Any], grad_arrays: Sequence[Any], updater: Any, num_device: int,
+                   kvstore: Any = None, param_names: Sequence[str] | None = None) -> None:
+    """Update on each device, with lists of what is there, after the store, if any, has added the gradients up.
+
+    >>> weight, gradient = nd.ones(2), nd.ones(2)
+    >>> from refengine import optimizer
+    >>> _update_params([[weight]], [[gradient]], optimizer.get_updater(optimizer.SGD(learning_rate=0.25)), 1)
+    >>> weight.asnumpy().tolist()
+    [0.75, 0.75]
+    """
+    work: list[list[tuple[int, Any, Any]]] = [[] for _ in range(num_device)]
+    for index, (copies, gradients) in enumerate(zip(param_arrays, grad_arrays)):
+        if gradients[0] is None:
+            continue
+        if kvstore is not None:
+            name = index if param_names is None else param_names[index]
+            kvstore.push(name, gradients, priority=-index)
+            kvstore.pull(name, gradients, priority=-index)
+        for number, (weight, gradient) in enumerate(zip(copies, gradients, strict=True)):
+            work[number].append((index * num_device + number, gradient, weight))
+    for of_device in filter(None, work):
+        indices, gradients, weights = zip(*of_device, strict=True)
+        updater(indices, gradients, weights)
 
 
 class FeedForward:

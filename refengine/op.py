@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +59,7 @@ class Operator:
         'needs',
         'num_inputs',
         'num_outputs',
+        'parameterless',
         'params',
         'partials',
         'plain',
@@ -88,6 +90,7 @@ class Operator:
         # backward(node, ograds) in place of grad, for an operator that must see the node: what is wanted of whom.
         self.backward: Callable[..., Any] | None = None
         self.params = dict(params or {})
+        self.parameterless = not self.params and not variadic
         self.inputs = tuple(inputs)
         self.variadic = variadic
         self.num_inputs = num_inputs
@@ -134,13 +137,19 @@ class Operator:
         return f'<Operator {self.name}>'
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Typed parameters from what was given; MXNetError for unknown names, wrong formats and missing ones."""
+        """Typed parameters from what was given; MXNetError for unknown names, wrong formats and missing ones.
+
+        An operator that has no parameters at all drops what it is given and warns (rule ND-CALL-001).
+        """
         values = dict(self.defaults)
         for key, value in given.items():
             if value is _Null:
                 continue
             field = self.params.get(key)
             if field is None:
+                if self.parameterless:
+                    warnings.warn(f'operator {self.name} has no parameters: {key} is ignored', stacklevel=2)
+                    continue
                 raise self._unknown(key)
             values[key] = field.parse(value, key, self.name)
         if len(values) < len(self.params):

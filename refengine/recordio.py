@@ -147,10 +147,16 @@ class MXIndexedRecordIO(MXRecordIO):
             self._index = open(self.idx_path, 'w', encoding='utf-8')  # noqa: SIM115 - open until close
             return
         with open(self.idx_path, encoding='utf-8') as file:
-            for line in file:
-                key, place = line.strip().split('\t')
-                self.idx[self.key_type(key)] = int(place)
-                self.keys.append(self.key_type(key))
+            for number, line in enumerate(file, 1):
+                try:
+                    text, place = line.strip().split('\t')
+                    key, start = self.key_type(text), int(place)
+                except ValueError:
+                    self.close()
+                    raise MXNetError(f'{self.idx_path}: line {number} is {line.strip()!r}, expected a key of type '
+                                     f'{self.key_type.__name__}, a tab and a place') from None
+                self.idx[key] = start
+                self.keys.append(key)
 
     def close(self) -> None:
         """Close both files."""
@@ -163,9 +169,13 @@ class MXIndexedRecordIO(MXRecordIO):
         return {**super().__getstate__(), '_index': None}
 
     def seek(self, idx: Any) -> None:
-        """Go to the record of a key."""
+        """Go to the record of a key; KeyError for one that is not there, MXNetError for a place outside the file."""
         assert not self.writable, f'{self.uri} is open for writing'
         self._own()
+        size = os.fstat(self._file.fileno()).st_size
+        if not 0 <= self.idx[idx] < size:
+            raise MXNetError(f'{self.idx_path} says that {idx!r} begins at byte {self.idx[idx]} of {self.uri}, which '
+                             f'has {size}')
         self._file.seek(self.idx[idx])
 
     def tell(self) -> int:
@@ -215,10 +225,14 @@ def pack(header: Any, s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """Header and data of a record; several labels are a float32 array."""
+    """Header and data of a record; several labels are a float32 array. MXNetError for one that is too short."""
     size = struct.calcsize(_FORMAT)
+    if len(s) < size:
+        raise MXNetError(f'a record with a header has at least {size} bytes, got {len(s)}')
     header = IRHeader(*struct.unpack(_FORMAT, s[:size]))
     s = s[size:]
+    if header.flag * 4 > len(s):
+        raise MXNetError(f'a record says that {header.flag} labels follow its header, there are {len(s)} bytes')
     if header.flag > 0:
         header = header._replace(label=np.frombuffer(s, np.float32, header.flag))
         s = s[header.flag * 4:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from . import autograd, base, context, nd, random
 from .context import Context, current_context
+from .util import setenv
 
 _RTOL = {'float16': 1e-2, 'float32': 1e-4, 'float64': 1e-5}
 _ATOL = {'float16': 1e-1, 'float32': 1e-3, 'float64': 1e-20}
@@ -180,3 +182,87 @@ def check_numeric_gradient(sym: Any, location: Any, *args: Any, **kwargs: Any) -
         raise base.MXNetError('this engine has no symbol front end yet (capability "symbol"); check_gradient takes '
                               'functions of arrays') from None
     symbol.check_numeric_gradient(sym, location, *args, **kwargs)
+
+
+def environment(*args: Any) -> Any:
+    """A block with environment variables set, for a name and a value or a dict of them; None removes one.
+
+    >>> import os
+    >>> with environment('SOME_SETTING', '1'):
+    ...     os.environ['SOME_SETTING']
+    '1'
+    >>> 'SOME_SETTING' in os.environ
+    False
+    """
+    return _environment(*args)
+
+
+@contextmanager
+def _environment(*args: Any) -> Iterator[None]:
+    assert len(args) == 2 or (len(args) == 1 and isinstance(args[0], dict)), \
+        'Expecting one dict arg or two args: env var name and value'
+    wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
+    before = {name: os.environ.get(name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            setenv(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setenv(name, value)
+
+
+# ---- symbols ---------------------------------------------------------------------------------------------------
+
+def __getattr__(name: str) -> Any:
+    """Checks of symbols, which need the symbolic front end."""
+    if name in ('check_symbolic_forward', 'check_symbolic_backward', 'simple_forward', 'check_consistency'):
+        from .symbol import checks
+        return getattr(checks, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+# ---- files from elsewhere --------------------------------------------------------------------------------------
+
+def download(url: str, fname: str | None = None, dirname: str | None = None, overwrite: bool = False,
+             retries: int = 5) -> str:
+    """Fetch a file, unless it is there already, and return where it is; the error of the last try otherwise."""
+    from .gluon import utils
+    path = url.rsplit('/', 1)[-1] if fname is None else fname
+    if dirname is not None:
+        path = os.path.join(dirname, path)
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    return utils.download(url, path, overwrite, retries=retries)
+
+
+def get_mnist() -> dict[str, np.ndarray]:
+    """The handwritten digits as arrays, images between 0 and 1; FileNotFoundError where their files are not.
+
+    They are read from where ``gluon.data.vision.MNIST`` has them: nothing is downloaded.
+    """
+    from .gluon.data import vision
+    found = {}
+    for part, train in (('train', True), ('test', False)):
+        digits = vision.MNIST(train=train)
+        found[f'{part}_data'] = digits._data.asnumpy().transpose(0, 3, 1, 2).astype(np.float32) / 255
+        found[f'{part}_label'] = digits._label
+    return found
+
+
+def get_mnist_iterator(batch_size: int, input_shape: Sequence[int], num_parts: int = 1, part_index: int = 0) -> Any:
+    """Iterators over the digits for training, in random order, and for validation.
+
+    ``input_shape`` is that of one sample: three numbers for images, one for rows. Each of ``num_parts`` workers takes
+    its ``part_index``.
+    """
+    from . import io
+    digits = get_mnist()
+    iterators = []
+    for part in ('train', 'test'):
+        images = digits[f'{part}_data'][part_index::num_parts]
+        labels = digits[f'{part}_label'][part_index::num_parts]
+        iterators.append(io.NDArrayIter(images.reshape(-1, *input_shape), labels, batch_size,
+                                        shuffle=part == 'train', label_name='softmax_label'))
+    return tuple(iterators)

@@ -76,6 +76,16 @@ def sum_ignores_unknown_keywords(mx):
     function(mx.nd, "sum", body)
 
 
+@mutant("ND-CALL-001")
+def zeros_like_refuses_unknown_keywords(mx):
+    def body(original, *args, **options):
+        if "dtype" in options:
+            raise mx.base.MXNetError("Cannot find argument 'dtype'")
+        return original(*args, **options)
+
+    function(mx.nd, "zeros_like", body)
+
+
 @mutant("ND-CALL-002")
 def sum_takes_numbers(mx):
     def body(original, *args, **options):

@@ -12,7 +12,7 @@ import numpy as np
 from . import casting
 from .loss_scaler import LossScaler, _divide, _trained
 
-_initialized = False
+_amp_initialized = False
 
 _TARGETS = ('float16', 'bfloat16')
 
@@ -26,14 +26,14 @@ def init(target_dtype: Any = 'float16', target_precision_ops: Any = None, condit
     list arguments replace the default lists of operator names; ``conditional_fp32_ops`` holds triples of operator,
     parameter and a list of values. MXNetError for an operator that does not exist, and for bfloat16, which numpy lacks.
     """
-    global _initialized
-    if _initialized:
+    global _amp_initialized
+    if _amp_initialized:
         return
     name = target_dtype if isinstance(target_dtype, str) else np.dtype(target_dtype).name
     assert name in _TARGETS, ('AMP currently supports only float16 or bfloat16 as a target_dtype, '
                               f'got {target_dtype!r}')
     casting.install(name, target_precision_ops, conditional_fp32_ops, fp32_ops)
-    _initialized = True
+    _amp_initialized = True
     logging.info('Using AMP')
 
 
@@ -42,7 +42,7 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
 
     AssertionError before ``amp.init()``; TypeError for anything but a Trainer.
     """
-    assert _initialized, 'AMP not initialized, did you forget to call amp.init()?'
+    assert _amp_initialized, 'AMP not initialized, did you forget to call amp.init()?'
     trainer = _only_trainer(optimizer_or_trainer)
     if not trainer._amp_scaled and not hasattr(trainer, '_amp_loss_scaler'):
         trainer._amp_original_scale = trainer._scale

@@ -45,32 +45,42 @@ class LossScaler:
             raise TypeError('LossScaler takes init_scale or scale_init, which mean the same, got both')
         word = 'init_scale' if scale_init is None else 'scale_init'
         given = init_scale if scale_init is None else scale_init
-        scale = float(min(max(2.0 ** 16, min_scale), max_scale) if given is None else given)
-        if not (scale > 0 and math.isfinite(scale)):
-            raise ValueError(f'{word} must be a finite number above 0, got {given}')
-        if isinstance(scale_period, bool) or not isinstance(scale_period, (int, np.integer)):
-            raise TypeError(f'scale_period must be an int, got {scale_period!r}')
-        if scale_period < 1:
-            raise ValueError(f'scale_period must be at least 1, got {scale_period}')
-        if not scale_factor > 1:
-            raise ValueError(f'scale_factor must be above 1, got {scale_factor}')
-        if not 0 < backoff_factor < 1:
-            raise ValueError(f'backoff_factor must lie between 0 and 1, got {backoff_factor}')
-        if given is not None and not min_scale <= scale:
+        scale = min(max(2.0 ** 16, min_scale), max_scale) if given is None else given
+        if not min_scale <= scale:      # one that was saved may be smaller: has_overflow knows no lower bound
             raise ValueError(f'min_scale must not be above {word}, got {min_scale} and {scale}')
-        if given is not None and not scale <= max_scale:
-            raise ValueError(f'max_scale must not be below {word}, got {max_scale} and {scale}')
-        self._loss_scale = self._next_loss_scale = scale
-        self._scale_seq_len = int(scale_period)
-        self._scale_factor, self._backoff_factor = float(scale_factor), float(backoff_factor)
-        self._max_loss_scale, self._min_loss_scale = float(max_scale), float(min_scale)
-        self._dynamic = bool(dynamic)
-        self._unskipped = 0
+        self._settle(scale, scale_factor, backoff_factor, scale_period, max_scale, min_scale, dynamic, 0, word)
         # Of this iteration: the parameters that were unscaled (with the trainer's number of steps then), and whether
         # one of them had overflowed.
         self._unscaled: dict[int, tuple[Any, int | None]] = {}
         self._trainers: dict[int, tuple[Any, int]] = {}
         self._found_overflow: bool | None = None
+
+    def _settle(self, scale: float, scale_factor: float, backoff_factor: float, scale_period: int, max_scale: float,
+                min_scale: float, dynamic: bool, good_steps: int, word: str = 'loss_scale') -> None:
+        """Take all settings or, with a TypeError or ValueError, none of them; ``word`` is what the scale is called."""
+        number = float(scale)
+        if not (number > 0 and math.isfinite(number)):
+            raise ValueError(f'{word} must be a finite number above 0, got {scale}')
+        if isinstance(scale_period, bool) or not isinstance(scale_period, (int, np.integer)):
+            raise TypeError(f'scale_period must be an int, got {scale_period!r}')
+        if scale_period < 1:
+            raise ValueError(f'scale_period must be at least 1, got {scale_period}')
+        if not (scale_factor > 1 and math.isfinite(scale_factor)):
+            raise ValueError(f'scale_factor must be a finite number above 1, got {scale_factor}')
+        if not 0 < backoff_factor < 1:
+            raise ValueError(f'backoff_factor must lie between 0 and 1, got {backoff_factor}')
+        if not min_scale <= max_scale:
+            raise ValueError(f'min_scale must not be above max_scale, got {min_scale} and {max_scale}')
+        if not (number <= max_scale and math.isfinite(max_scale)):
+            raise ValueError(f'max_scale must be finite and not below {word}, got {max_scale} and {number}')
+        if isinstance(good_steps, bool) or not isinstance(good_steps, (int, np.integer)) or good_steps < 0:
+            raise ValueError(f'good_steps must be a number of steps, got {good_steps!r}')
+        self._loss_scale = self._next_loss_scale = number
+        self._scale_seq_len = int(scale_period)
+        self._scale_factor, self._backoff_factor = float(scale_factor), float(backoff_factor)
+        self._max_loss_scale, self._min_loss_scale = float(max_scale), float(min_scale)
+        self._dynamic = bool(dynamic)
+        self._unskipped = int(good_steps)
 
     @property
     def loss_scale(self) -> float:
@@ -103,8 +113,11 @@ class LossScaler:
         """Divide the gradients of parameters by the scale, and limit their common 2-norm; whether all were finite.
 
         ``params`` is a dict or list of Parameters. Only finite gradients are clipped; after an overflow the next step
-        of a Trainer with one of these parameters does nothing (rules AMP-LS-005, -008).
+        of a Trainer with one of these parameters does nothing (rules AMP-LS-005, -008). ValueError, before anything
+        is changed, for a limit that is not above 0.
         """
+        if clip is not None and not clip > 0:
+            raise ValueError(f'clip must be above 0, got {clip}')
         finite = self._unscale(_parameters(params), None)
         if finite and clip is not None:
             _clip([p for p in _parameters(params) if p.grad_req != 'null'], float(clip))
@@ -143,12 +156,13 @@ class LossScaler:
         return dict(zip(_STATE, values))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a saved state; RuntimeError for an empty one, KeyError for a missing entry."""
+        """Go on from a saved state; nothing changes if it cannot be.
+
+        RuntimeError for an empty state, KeyError for a missing entry, ValueError or TypeError for a wrong one.
+        """
         if not state:
             raise RuntimeError('the state of the LossScaler is empty')
-        (scale, self._scale_factor, self._backoff_factor, self._scale_seq_len, self._max_loss_scale,
-         self._min_loss_scale, self._dynamic, self._unskipped) = (state[key] for key in _STATE)
-        self._loss_scale = self._next_loss_scale = float(scale)
+        self._settle(*[state[key] for key in _STATE])
 
     # ---- as the releases have it -------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@
 True
 
 Every ``mxnet.x.y`` *is* ``refengine.x.y``, the same module object, so classes and state are shared whichever name a
-program uses. What MXNet has and the engine has not is a ``ModuleNotFoundError`` that says so.
+program uses. What MXNet has and the engine has not is a ``ModuleNotFoundError`` that says so. One thing goes by the
+name, because programs would get wrong numbers otherwise: ``autograd.grad(y, x)`` gives a list, as in MXNet.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+
+from .. import autograd
 
 NAME = "mxnet"
 ENGINE = __name__.partition(".")[0]
@@ -72,10 +75,12 @@ def install() -> None:
         raise RuntimeError(f"expected no {NAME} in this process yet, but it is loaded from {loaded.__file__}")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+    autograd.bare_gradients = False
 
 
 def remove() -> None:
     """Stop answering; names that were imported already stay where they are."""
+    autograd.bare_gradients = True
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     for name in [name for name in sys.modules if name == NAME or name.startswith(NAME + ".")]:
         del sys.modules[name]

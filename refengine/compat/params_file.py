@@ -15,8 +15,6 @@ import math
 import os
 import re
 import struct
-import tempfile
-import zipfile
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -25,6 +23,7 @@ import numpy as np
 from .. import util
 from ..base import MXNetError
 from ..context import cpu
+from ..files import whole_file
 
 FILE_MAGIC = 0x112
 V1 = 0xF993FAC8
@@ -99,30 +98,12 @@ def save(fname: Any, data: Any) -> None:
     The file appears complete or not at all. ValueError or TypeError for other data (rule ND-SAVE-003), MXNetError
     when the file cannot be written.
     """
-    path = os.path.realpath(os.fspath(fname))
     _listed(data)                                          # wrong data must not touch the file
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, 'wb') as stream:               # a device or a pipe cannot be replaced
-                write(stream, data)
-            return
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=os.path.basename(path) + '.')
-        try:
-            with os.fdopen(handle, 'wb') as stream:
-                write(stream, data)
-            os.chmod(temporary, os.stat(path).st_mode if os.path.exists(path) else 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with whole_file(fname) as stream:
+            write(stream, data)
     except OSError as error:
         raise MXNetError(f'LocalFileSystem: Open "{os.fspath(fname)}": {error.strerror}') from error
-
-
-def _umask() -> int:
-    value = os.umask(0)
-    os.umask(value)
-    return value
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -241,8 +222,12 @@ def _read_archive(stream: BinaryIO) -> Any:
     try:
         with np.load(stream, allow_pickle=False) as archive:
             values = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
-        raise _invalid(f'the archive of arrays cannot be read: {error}') from error
+    except Exception as error:  # zipfile, zlib and numpy have a dozen kinds of errors for what a file may hold
+        raise _invalid(f'the archive of arrays cannot be read: {error or type(error).__name__}') from error
+    for name, value in values.items():
+        if not isinstance(value, np.ndarray) or value.dtype.name not in DTYPES:
+            raise _invalid(f'{name!r} in the archive is {getattr(value, "dtype", "no array")}, '
+                           f'expected one of {", ".join(DTYPES)}')
     arrays = {name: make(value, ctx=cpu(), dtype=value.dtype) for name, value in values.items()}
     if arrays and all(re.fullmatch(r'arr_\d+', name) for name in arrays):
         return list(arrays.values())

@@ -17,7 +17,7 @@ from .parameter import Parameter
 from .parameter_dict import ParameterDict, brief, renamed, strip_kind
 from .utils import HookHandle
 
-__all__ = ['Block', 'HybridBlock']  # noqa: F822 - made on demand below
+__all__ = ['Block', 'HybridBlock', 'SymbolBlock']  # noqa: F822 - made on demand below
 
 
 def indent(text: str, spaces: int) -> str:
@@ -384,4 +384,12 @@ def __getattr__(name: str) -> Any:
     if name == 'HybridBlock':
         from .hybrid_block import HybridBlock
         return HybridBlock
+    if name == 'SymbolBlock':
+        from .symbol_block import SymbolBlock
+        return SymbolBlock
+    if name in ('_flatten', '_regroup'):
+        from . import structure
+        return getattr(structure, name)
+    if name == '_indent':
+        return indent
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class HybridBlock(Block):
     [[1.0, 1.0]]
     """
 
+    _main_operator: str | None = None   # the kind of operator that a layer calls ``fwd`` in a graph
     _plain_forward = False  # whether the class is written in the style of 2.0: forward without hybrid_forward
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -175,7 +177,7 @@ class HybridBlock(Block):
         if self._plain_forward:
             return self.forward(x, *args)
         params = {key: parameter.var() for key, parameter in self._reg_params.items()}
-        with tracing.Names(self.prefix, type(self).__module__.startswith('refengine.gluon.nn')):
+        with self._scope, tracing.LayerNames(self._main_operator) if self._main_operator else nullcontext():
             return self.hybrid_forward(symbol, x, *args, **params)
 
     def export(self, path: str | None, epoch: int = 0, remove_amp_cast: bool = True) -> Any:

@@ -38,6 +38,10 @@ def _like(F: Any, label: Any, pred: Any) -> Any:
     return F.reshape_like(label, pred)
 
 
+# The names under which losses of programs import the two.
+_apply_weighting, _reshape_like = _weighted, _like
+
+
 class Loss(HybridBlock):
     """Base of all losses; ``batch_axis`` is the axis that is kept."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
+from ..files import whole_file
 from .hybrid_block import HybridBlock
 
 
@@ -35,10 +35,8 @@ def save(block: Any, prefix: str) -> None:
     text = json.dumps(dict([_described(block, itertools.count())]))
     block.save_parameters(f'{prefix}-model.params')
     path = f'{prefix}-model.json'
-    temporary = f'{path}.{os.getpid()}.tmp'
-    with open(temporary, 'w', encoding='utf-8') as file:
-        file.write(text)
-    os.replace(temporary, path)
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def load(block: Any, prefix: str) -> None:

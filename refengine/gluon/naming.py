@@ -6,57 +6,53 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-
-class NameManager(threading.local):
-    """Gives each new block without a scope a number of its own kind: dense0, dense1, …; one per thread."""
-
-    def __init__(self) -> None:
-        self.counters: dict[str, int] = {}
-        self.scope: NameScope | None = None
-
-    def number(self, counters: dict[str, int], hint: str) -> str:
-        """The next name for a hint, and count it."""
-        count = counters.get(hint, 0)
-        counters[hint] = count + 1
-        return f'{hint}{count}_'
+from .. import name
 
 
-manager = NameManager()
+class _State(threading.local):
+    scope: NameScope | None = None      # the innermost scope of this thread
 
 
-def next_prefix(hint: str) -> str:
-    """The next free prefix outside every scope."""
-    return manager.number(manager.counters, hint)
+state = _State()
 
 
 class NameScope:
-    """The scope of a block: children that are made inside get its prefix and its counters."""
+    """The scope of a block: children that are made inside get its prefix and its counters, symbols its prefix.
+
+    Symbols are counted afresh each time that it is entered. A block with an empty prefix has no scope of its own: what
+    is made inside belongs to the scope around it.
+    """
 
     def __init__(self, block: Any) -> None:
         self.block = block
         self.counters: dict[str, int] = {}
-        self._outer: list[NameScope | None] = []
+        self._outer: list[tuple[NameScope | None, name.Prefix]] = []
 
     def __enter__(self) -> NameScope:
         if not self.block._empty_prefix:
-            self._outer.append(manager.scope)
-            manager.scope = self
+            symbols = name.Prefix(self.block.prefix)
+            self._outer.append((state.scope, symbols))
+            state.scope = self
+            symbols.__enter__()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         if not self.block._empty_prefix:
-            manager.scope = self._outer.pop()
+            state.scope, symbols = self._outer.pop()
+            symbols.__exit__(*exc)
 
 
 def place(prefix: str | None, params: Any, hint: str, make: Callable[..., Any]) -> tuple[str, Any]:
     """Prefix and ParameterDict of a new block; ``make(prefix, shared)`` builds the dict."""
-    scope = manager.scope
+    scope = state.scope
     if scope is None:
         if prefix is None:
-            prefix = next_prefix(hint)
+            prefix = name.current().get(None, hint) + '_'
         return prefix, make(prefix) if params is None else make(params.prefix, params)
     if prefix is None:
-        prefix = manager.number(scope.counters, hint)
+        count = scope.counters.get(hint, 0)
+        scope.counters[hint] = count + 1
+        prefix = f'{hint}{count}_'
     parent = scope.block.params
     inner = make(parent.prefix + prefix, parent._shared) if params is None else make(params.prefix, params)
     return scope.block.prefix + prefix, inner

@@ -139,6 +139,20 @@ class Parameter:
             f'Expected shape {tuple(shape)} is incompatible with given shape {tuple(self._shape)}.'
         self._shape = tuple(shape)
 
+    @property
+    def _ctx_map(self) -> list[list[int | None]]:
+        """Which copy is on which context, by kind and number; parameters that wrap one of another take it over."""
+        found: list[list[int | None]] = [[], []]
+        for position, ctx in enumerate(self._ctx_list or ()):
+            places = found[ctx.device_typeid & 1]
+            places += [None] * (ctx.device_id + 1 - len(places))
+            places[ctx.device_id] = position
+        return found
+
+    @_ctx_map.setter
+    def _ctx_map(self, places: Any) -> None:
+        """Nothing to do: it follows from ``_ctx_list``."""
+
     def _set_trainer(self, trainer: Any) -> None:
         if self._stype != 'default' and self._trainer and trainer and self._trainer is not trainer:
             raise RuntimeError(f"Failed to set the trainer for Parameter '{self.name}' because it was already set. "
@@ -482,3 +496,13 @@ def _contexts(ctx: Any) -> list[Context]:
 def _fits(known: Sequence[int], shape: Sequence[int]) -> bool:
     """Whether a shape only fills in unknown dimensions of a known one."""
     return len(known) == len(shape) and all(a in (0, -1, b) for a, b in zip(known, shape, strict=True))
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'ParameterDict':
+        from .parameter_dict import ParameterDict
+        return ParameterDict
+    if name == 'tensor_types':
+        from . import tensor_types
+        return tensor_types
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -42,3 +42,35 @@ def _take(rest: list[Any], form: Form) -> Any:
             return rest.pop(0)
         return [rest.pop(0) for _ in range(form)]
     return [_take(rest, part) for part in form]
+
+
+def _flatten(args: Any, inout_str: str) -> tuple[list[Any], Form]:
+    """The leaves, None among them, and the form as programs of MXNet know it: nested lists, with -1 for None.
+
+    >>> _flatten([None, [None]], 'input')
+    ([None, None], [-1, [-1]])
+    """
+    from ..ndarray import NDArray
+    if args is None:
+        return [None], -1
+    if not isinstance(args, list | tuple):
+        return flatten(args, lambda x: isinstance(x, NDArray) or hasattr(x, 'list_outputs'), inout_str)
+    parts = [_flatten(item, inout_str) for item in args]
+    return [leaf for leaves, _ in parts for leaf in leaves], [form for _, form in parts]
+
+
+def _regroup(args: Sequence[Any], fmt: Form) -> Any:
+    """The nested lists of such a form, filled with leaves; IndexError if there are too few.
+
+    >>> _regroup([1, None, 2], [0, [-1, 0]])
+    [1, [None, 2]]
+    """
+    return _take_with_none(list(args), fmt)
+
+
+def _take_with_none(rest: list[Any], fmt: Form) -> Any:
+    if not isinstance(fmt, int):
+        return [_take_with_none(rest, part) for part in fmt]
+    if fmt > 0:
+        return [rest.pop(0) for _ in range(fmt)]
+    return rest.pop(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from . import deferred, flags, tracing
 from .compiled import Compiled, infer_parameters
 from .hybrid_block import HybridBlock, first_array
 from .parameter import DeferredInitializationError
-from .parameter_dict import strip_kind
+from .parameter_dict import ParameterDict, strip_kind
 from .structure import flatten
 from .tracing import Trace
 
@@ -55,7 +56,8 @@ class SymbolBlock(HybridBlock):
     def __init__(self, outputs: Any, inputs: Any, params: Any = None) -> None:
         from .. import symbol
         from ..symbol.symbol import Symbol
-        super().__init__(prefix='', params=params)
+        super().__init__()
+        self._prefix, self._empty_prefix, self._params = '', True, ParameterDict('', params)
         if isinstance(inputs, Symbol) and len(inputs._entries) == 1:
             inputs = [inputs]
         inputs, _ = flatten(inputs, lambda x: isinstance(x, Symbol), 'input')
@@ -80,9 +82,15 @@ class SymbolBlock(HybridBlock):
             if node.name in states:
                 options['grad_req'] = 'null'
             parameter = self.params.get(node.name, **options)
-            self._reg_params[node.name] = parameter
             self._declared.append((node, parameter))
+        # As in 1.9.1 the files of a block that holds this one name parameters without what all names begin with.
+        common = len(os.path.commonprefix([node.name for node, _ in self._declared]))  # noqa: RUF071 - by letters
+        self._reg_params.update((node.name[common:], parameter) for node, parameter in self._declared)
         self._graph = Compiled(self, Trace(self._inputs, self._declared, entries, form), {})
+
+    def __repr__(self) -> str:
+        graph = self._graph.symbol()
+        return f'{type(self).__name__}(\n{graph} : {len(self._inputs)} -> {len(graph)}\n)'
 
     def _check_shapes(self, arrays: dict[str, Any]) -> None:
         """AssertionError when the arrays of a file contradict each other in this graph (rule GLUON-EXPORT-007)."""

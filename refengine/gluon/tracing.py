@@ -146,23 +146,19 @@ class _Mode:
         tape.state.here.watch = self._before
 
 
-_FORWARD = frozenset({'fullyconnected', 'convolution', 'deconvolution', 'pooling', 'batchnorm', 'dropout', 'embedding',
-                      'activation', 'leakyrelu', 'instancenorm'})
+class LayerNames(name.NameManager):
+    """Names of the operators of a layer of ``nn``: the one that the layer is about is called ``fwd``."""
 
-
-class Names(name.Prefix):
-    """Names of the operators of a block: its prefix, and ``fwd`` for the one that a layer of ``nn`` is about."""
-
-    def __init__(self, prefix: str, layer: bool) -> None:
-        super().__init__(prefix)
-        self._layer = layer
+    def __init__(self, main: str) -> None:
+        super().__init__()
+        self._main: str | None = main
+        self._names = name.current()
 
     def get(self, name: str | None, hint: str) -> str:
-        """The name of the next operator."""
-        if self._layer and name is None and hint in _FORWARD:
-            self._layer = False
-            name = 'fwd'
-        return super().get(name, hint)
+        """The name that the scope around gives, where ``fwd`` stands for the first operator of the layer's kind."""
+        if name is None and hint == self._main:
+            self._main, name = None, 'fwd'
+        return self._names.get(name, hint)
 
 
 def data_names(count: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import env
 from .. import ndarray as nd
 from ..context import Context
 
@@ -204,3 +205,28 @@ def _fetch(url: str, target: str, sha1_hash: str | None, verify_ssl: bool) -> No
     finally:
         if os.path.exists(temporary):
             os.remove(temporary)
+
+
+GLUON_REPO = env.declare('MXNET_GLUON_REPO', str, 'https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/',
+                         'Where programs that fetch data sets and weights look for them.')
+
+
+def _get_repo_url() -> str:
+    """The address of the repository, with a slash at its end."""
+    url: str = GLUON_REPO.read()
+    return url if url.endswith('/') else url + '/'
+
+
+def _get_repo_file_url(namespace: str, filename: str) -> str:
+    """The address of a file.
+
+    >>> _get_repo_file_url('gluon/dataset', 'train.zip').endswith('.amazonaws.com/gluon/dataset/train.zip')
+    True
+    """
+    return f'{_get_repo_url()}{namespace}/{filename}'
+
+
+def _indent(s_: str, numSpaces: int) -> str:
+    """Text whose lines after the first are indented."""
+    from .block import indent
+    return indent(s_, numSpaces)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import device
-from ..base import MXNetError
+from ..base import LateError, MXNetError
 from ..context import Context
 from ..op import registry
 from . import inference, primitives
@@ -130,6 +130,8 @@ class Builder:
                     break
             if result is NotImplemented:
                 result = op.forward(self._xp, *arrays, **params)
+        except LateError as late:       # there is no array to mark yet: the program is not built
+            raise late.error from None
         finally:
             device.error_state.reset(token)
         several = isinstance(result, tuple | list)

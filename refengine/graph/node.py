@@ -96,6 +96,8 @@ def output_words(op: Operator, params: dict[str, Any], count: int) -> Sequence[s
 
 def operator_attrs(op: Operator, attrs: dict[str, str]) -> dict[str, str]:
     """Those attributes of a node that are parameters of its operator."""
+    if op.parameterless:
+        return {}
     found = {key: value for key, value in attrs.items() if not (key.startswith('__') and key.endswith('__'))}
     if 'num_args' in found and op.variadic and 'num_args' not in op.params:
         del found['num_args']

@@ -55,6 +55,55 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1) -> NDArray:
     return nd.image.resize(src, size=(w, h), interp=interp)
 
 
+_BORDERS = ('constant', 'edge', 'symmetric', 'wrap', 'reflect')
+
+
+def copyMakeBorder(src: NDArray, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0,
+                   values: Sequence[float] = (), out: Any = None) -> NDArray:
+    """The image with a border of ``value``, or one value for each channel (``type`` 0), or of its own pixels.
+
+    ``type`` 1 repeats those at the edge, 2 mirrors with and 4 without the edge, 3 goes on at the other side.
+
+    >>> import refengine as mx
+    >>> copyMakeBorder(mx.nd.array([[[1], [2]]]), 0, 0, 2, 0, type=1).reshape(-1).asnumpy().tolist()
+    [1.0, 1.0, 1.0, 2.0]
+    """
+    widths = ((top, bot), (left, right), (0, 0))
+    pixels = src.asnumpy()
+    if type == 0:
+        framed = np.pad(pixels, widths)
+        framed[...] = np.asarray(values if len(values) else value)
+        framed[top:top + src.shape[0], left:left + src.shape[1]] = pixels
+    else:
+        framed = np.pad(pixels, widths, mode=_BORDERS[type])  # type: ignore[call-overload]
+    found = nd.array(framed, ctx=src.context, dtype=src.dtype)
+    if out is None:
+        return found
+    out[:] = found
+    return out
+
+
+def _get_interp_method(interp: int, sizes: Sequence[int] = ()) -> int:
+    """A way to interpolate: 0 to 4 as they are, 9 by (old height, old width, new height, new width), 10 at random.
+
+    >>> [_get_interp_method(9, (10, 10, new, new)) for new in (20, 5)]
+    [2, 3]
+    """
+    if interp == 9:
+        if not sizes:
+            return 2
+        assert len(sizes) == 4, f'expected four sizes, got {sizes}'
+        height, width, new_height, new_width = sizes
+        if new_height > height and new_width > width:
+            return 2
+        return 3 if new_height < height and new_width < width else 1
+    if interp == 10:
+        return random.randint(0, 4)
+    if interp not in range(5):
+        raise ValueError(f'Unknown interp method {interp}')
+    return interp
+
+
 def scale_down(src_size: Sequence[int], size: Sequence[int]) -> tuple[int, int]:
     """The largest (width, height) of the shape of ``size`` that fits into ``src_size``; never larger than it.
 

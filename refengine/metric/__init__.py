@@ -1,5 +1,6 @@
 """Evaluation metrics: running averages over batches, locally (until ``reset_local``) and globally (until ``reset``)."""
 
+from .. import ndarray
 from .base import EvalMetric, alias, check_label_shapes, create, register
 from .classification import F1, MCC, PCC, Accuracy, TopKAccuracy
 from .composite import CompositeEvalMetric
@@ -11,5 +12,5 @@ __all__ = [
     'F1', 'MAE', 'MCC', 'MSE', 'PCC', 'RMSE', 'Accuracy', 'Caffe', 'CompositeEvalMetric', 'CrossEntropy',
     'CustomMetric',
     'EvalMetric', 'Loss', 'NegativeLogLikelihood', 'PearsonCorrelation', 'Perplexity', 'TopKAccuracy', 'Torch', 'alias',
-    'check_label_shapes', 'create', 'np', 'register',
+    'check_label_shapes', 'create', 'ndarray', 'np', 'register',
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..base import MXNetError
 from ..context import Context, cpu
 from ..initializer import InitDesc, Uniform
 from ..model import load_checkpoint, save_checkpoint
+from ..optimizer.state_file import write_atomically
 from .base_module import BaseModule, as_list
 from .executor_group import ExecutorGroup, described
 
@@ -93,10 +93,7 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
             return
-        temporary = f'{fname}.{os.getpid()}.tmp'
-        with open(temporary, 'wb') as file:
-            file.write(self._updater.get_states())
-        os.replace(temporary, fname)
+        write_atomically(fname, self._updater.get_states())
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the states of the optimizer."""

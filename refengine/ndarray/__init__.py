@@ -61,7 +61,7 @@ _ELSEWHERE = {
                      'debug_print'), 'extra'),
     **dict.fromkeys(('get_indexing_dispatch_code', 'get_oshape_of_gather_nd_op', 'indexing_key_expand_implicit_axes'),
                     'keys'),
-    'imdecode': 'images', 'Custom': 'custom',
+    'imdecode': 'images', 'Custom': 'custom', 'CachedOp': 'cached_op',
 }
 """Functions that are more than one operator, and the module that each stands in."""
 _HIDDEN = ('_contrib_', '_linalg_', '_random_', '_image_', '_sparse_')

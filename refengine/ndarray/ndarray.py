@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,10 +144,6 @@ class NDArray:
         raise ValueError('The truth value of an NDArray with multiple elements is ambiguous.')
 
     __nonzero__ = __bool__
-
-    def __iter__(self) -> Iterator[Any]:
-        for index in range(len(self)):
-            yield self[index]
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value)._data.any())
@@ -471,3 +467,22 @@ def waitall() -> None:
 
 
 _ = semantics
+
+
+_OF_THE_PACKAGE = frozenset((
+    'add', 'arange', 'array', 'concatenate', 'divide', 'empty', 'equal', 'eye', 'from_dlpack', 'from_numpy', 'full',
+    'get_indexing_dispatch_code', 'get_oshape_of_gather_nd_op', 'greater', 'greater_equal', 'histogram', 'imdecode',
+    'indexing_key_expand_implicit_axes', 'lesser', 'lesser_equal', 'linspace', 'logical_and', 'logical_or',
+    'logical_xor', 'maximum', 'minimum', 'modulo', 'moveaxis', 'multiply', 'not_equal', 'onehot_encode', 'ones',
+    'power', 'split_v2', 'subtract', 'to_dlpack_for_read', 'to_dlpack_for_write', 'true_divide', 'zeros'))
+
+
+def __getattr__(name: str) -> Any:
+    """Functions of the package and numbers of types, which programs also look for here."""
+    if name in _OF_THE_PACKAGE:
+        return getattr(importlib.import_module(__package__), name)
+    if name.startswith(('_DTYPE', '_STORAGE')):
+        from . import type_numbers
+        if name in vars(type_numbers):
+            return getattr(type_numbers, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -13,4 +13,9 @@ def _custom() -> Any:
     return Custom
 
 
-__getattr__, __dir__ = _operators(globals(), _functions.make, ('',), {'Custom': _custom})
+def _cached() -> Any:
+    from .cached_op import CachedOp
+    return CachedOp
+
+
+__getattr__, __dir__ = _operators(globals(), _functions.make, ('',), {'Custom': _custom, 'CachedOp': _cached})

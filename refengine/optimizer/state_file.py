@@ -7,12 +7,10 @@ nothing else. Files of MXNet 1.x and 2.x are understood as well.
 from __future__ import annotations
 
 import collections
-import contextlib
 import io
 import os
 import pickle
 import sys
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from .. import lr_scheduler
 from .. import ndarray as nd
 from ..base import MXNetError
 from ..context import cpu
+from ..files import whole_file
 from . import mxnet_array
 from .optimizer import Optimizer
 
@@ -163,15 +162,5 @@ def write_atomically(name: str, data: bytes) -> None:
     folder = os.path.dirname(os.path.abspath(name))
     if not os.path.isdir(folder):
         raise FileNotFoundError(2, f'No such directory: {folder!r}', name)
-    handle, temporary = tempfile.mkstemp(prefix='.' + os.path.basename(name), suffix='.part', dir=folder)
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, name)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with whole_file(name) as file:
+        file.write(data)

@@ -48,14 +48,16 @@ fromjson = load_json
 
 
 def load(fname: str) -> Symbol:
-    """The symbol of a file; MXNetError when it does not exist, TypeError when the name is no text."""
+    """The symbol of a file; MXNetError when it cannot be read or is broken, TypeError when the name is no text."""
     if not isinstance(fname, str):
         raise TypeError('fname need to be string')
     try:
         with open(os.fspath(fname), encoding='utf-8') as file:
             text = file.read()
-    except FileNotFoundError:
-        raise MXNetError(f'LocalFileSystem: Check failed: Open "{fname}": No such file or directory') from None
+    except OSError as error:
+        raise MXNetError(f'LocalFileSystem: Check failed: Open "{fname}": {error.strerror}') from None
+    except UnicodeDecodeError as error:
+        raise MXNetError(f'JSONReader: {fname} is no text: {error}') from None
     return load_json(text)
 
 

@@ -12,11 +12,12 @@ from .. import attribute
 from .. import name as names
 from ..base import MXNetError, _Null, dtype_text
 from ..graph.node import HIDDEN_KEYS, Entry, Node, operator_attrs, topological
+from ..ndarray.type_numbers import _DTYPE_NP_TO_MX
 from ..op import Operator
 from . import operator_attributes
 from .symbol import Symbol
 
-DTYPE_NUMBERS = {'float32': 0, 'float64': 1, 'float16': 2, 'uint8': 3, 'int32': 4, 'int8': 5, 'int64': 6, 'bool': 7}
+DTYPE_NUMBERS = {np.dtype(kind).name: number for kind, number in _DTYPE_NP_TO_MX.items() if kind is not None}
 """The numbers under which files write element types."""
 
 

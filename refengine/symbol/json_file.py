@@ -114,7 +114,7 @@ def _document(text: str) -> dict[str, Any]:
         raise MXNetError(f"Error at Line 0, around ^`{start[1:20]}`, Expect '{{' but get '{start[:1]}'")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MXNetError(f'JSONReader: the text is no JSON: {error}') from None
     return _checked(document)
 
@@ -156,8 +156,13 @@ def _node(block: Mapping[str, Any], nodes: list[Node], position: int) -> Node:
     name, op_name = str(block['name']), str(block['op'])
     attrs: dict[str, str] = {}
     for source in ('param', 'attr', 'attrs'):
-        for key, value in (block.get(source) or {}).items():
+        given = block.get(source) or {}
+        if not isinstance(given, dict):
+            raise MXNetError(f'JSONReader: "{source}" of node {position} is {given!r}, expected an object')
+        for key, value in given.items():
             attrs[f'__{key}__' if key in HIDDEN_KEYS else key] = str(value)
+    if not isinstance(block['inputs'], list):
+        raise MXNetError(f'JSONReader: "inputs" of node {position} is {block["inputs"]!r}, expected a list')
     inputs = [_entry(row, nodes, position, 'input') for row in block['inputs']]
     if op_name == 'null':
         return Node(None, name, attrs, inputs)

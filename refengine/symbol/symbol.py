@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import MXNetError, NotImplementedForSymbol
+from ..files import whole_file
 from ..graph.node import HIDDEN_KEYS, Entry, Node, state_nodes, topological
 
 _new = object.__new__
@@ -271,11 +272,9 @@ class Symbol:
         if not isinstance(fname, str):
             raise TypeError('fname need to be string')
         text = self.tojson(remove_amp_cast)
-        temporary = f'{fname}.{os.getpid()}.tmp'
         try:
-            with open(temporary, 'w', encoding='utf-8') as file:
-                file.write(text)
-            os.replace(temporary, fname)
+            with whole_file(fname) as file:
+                file.write(text.encode())
         except OSError as error:
             raise MXNetError(f'LocalFileSystem: Open "{fname}": {error.strerror}') from error
 
@@ -356,3 +355,15 @@ def _twice(found: Sequence[str], what: str) -> None:
     names = sorted({name for name in found if found.count(name) > 1})
     warnings.warn(f'several nodes of one graph have the same name; {what} that occur twice: {", ".join(names)}',
                   stacklevel=3)
+
+
+_OF_THE_PACKAGE = frozenset((
+    'Variable', 'arange', 'eye', 'full', 'histogram', 'hypot', 'linspace', 'load', 'load_json', 'maximum', 'minimum',
+    'ones', 'pow', 'power', 'split_v2', 'var', 'zeros'))
+
+
+def __getattr__(name: str) -> Any:
+    """Functions of the package, which programs also look for here."""
+    if name in _OF_THE_PACKAGE:
+        return getattr(importlib.import_module(__package__), name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -34,7 +34,7 @@ ONLY_IN = {"cupy": "refengine/device.py", "numba": "refengine/kernels/", "PIL": 
 
 #: The layers of the reference engine, lowest first: a module imports from its own layer and those below it.
 LAYERS = (
-    ("ground", {"base", "env", "forksafe", "registry", "util"}),
+    ("ground", {"base", "env", "error", "files", "forksafe", "log", "misc", "registry", "rtc", "util"}),
     ("device", {"context", "device", "memory", "pool", "storage"}),
     ("operators", {"fields", "op", "ops", "samples", "name_space"}),
     ("dispatch", {"engine", "tape", "tape_walk", "tape_backward", "dispatch", "random", "autograd", "kernels", "lazy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import refengine as mx
 from refengine import MXNetError, nd, op
 from refengine.fields import Axes, Bool, Dtype, Enum, Float, Int, OptionalInts, Scalar, Shape
 
@@ -64,3 +65,19 @@ def test_functions_show_signature_and_documentation():
 def test_unregistered_operator():
     with pytest.raises(MXNetError, match='Operator nothing is not registered'):
         op.get('nothing')
+
+
+def test_operators_without_parameters_drop_keywords_with_a_warning():
+    with pytest.warns(UserWarning, match='operator zeros_like has no parameters: dtype is ignored'):
+        assert mx.nd.zeros_like(mx.nd.ones(2), dtype='int64').dtype is np.float32
+    with pytest.warns(UserWarning, match='operator exp has no parameters: foo is ignored'):
+        assert mx.nd.zeros((2,)).exp(foo=[1]).asnumpy().tolist() == [1, 1]
+    with pytest.raises(MXNetError, match="Cannot find argument 'foo'"):
+        mx.nd.add_n(mx.nd.ones(2), foo=1)
+
+
+def test_attributes_of_a_scope_stay_on_operators_without_parameters():
+    with mx.AttrScope(foo='bar'):
+        symbol = mx.sym.relu(mx.sym.exp(mx.sym.var('x'), name='a'), name='b')
+    assert symbol.attr_dict()['b'] == {'foo': 'bar'}
+    assert mx.sym.load_json(symbol.tojson()).eval(x=mx.nd.zeros(2))[0].asnumpy().tolist() == [1, 1]

@@ -1,5 +1,7 @@
 """ND-CALL: how operators take their arguments and refuse them."""
 
+import warnings
+
 import numpy as np
 
 from conformance.case import case
@@ -11,6 +13,18 @@ def unknown_keyword(mx, check):
     array = mx.nd.ones((2, 2))
     error = check.raises(mx.base.MXNetError, "Cannot find argument 'foo'", lambda: mx.nd.sum(array, foo=1))
     check.contains(str(error), "axis", "keepdims", "exclude", doing="possible arguments in the message")
+
+
+@case("ND-CALL-001")
+def operators_without_parameters_drop_keywords(mx, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        like = mx.nd.zeros_like(mx.nd.ones((2,)), dtype="int64")
+        total = mx.nd.broadcast_add(mx.nd.ones((2,)), mx.nd.ones((2,)), axis=1)
+        symbol = mx.sym.relu(mx.sym.var("x"), foo="bar")
+    expect(check, like, [0, 0], "float32")
+    expect(check, total, [2, 2], "float32")
+    check.equal(symbol.attr("foo"), "bar", "attribute of the node")
 
 
 @case("ND-CALL-001")

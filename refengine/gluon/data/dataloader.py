@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from multiprocessing.reduction import ForkingPickler  # noqa: F401 - derived loaders find it here
 from typing import Any
 
 import numpy as np
 
+from ... import dispatch
 from ... import ndarray as nd
-from ...context import Context, cpu_pinned
+from ...context import Context, cpu, cpu_pinned
+from ...fields import DTYPES
 from . import workers
+from .multi_worker_iter import _MultiWorkerIter  # noqa: F401 - derived loaders find it here
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
@@ -28,6 +32,15 @@ def default_batchify_fn(data: list[Any]) -> Any:
     if stacked.dtype.kind not in 'fiub':
         raise KeyError(f'samples of type {type(first)} cannot be made into an array; give a batchify_fn')
     return nd.array(stacked, dtype=stacked.dtype)
+
+
+def default_mp_batchify_fn(data: list[Any]) -> Any:
+    """The same, in the memory that processes share.
+
+    >>> default_mp_batchify_fn([1, 2]).context
+    cpu_shared(0)
+    """
+    return _moved(default_batchify_fn(data), SHARED)
 
 
 class DataLoader:
@@ -126,7 +139,7 @@ def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
     raw = []
     for part in parts:
         data = part._data if isinstance(part, nd.NDArray) else part
-        if not isinstance(data, np.ndarray) or data.dtype.kind not in 'fiub' \
+        if not isinstance(data, np.ndarray) or data.dtype.name not in DTYPES or not data.dtype.isnative \
                 or (isinstance(part, nd.NDArray) and str(part.context) != 'cpu(0)'):
             return None
         raw.append(data)
@@ -134,8 +147,7 @@ def _gatherer(dataset: Any) -> Callable[[list[int]], Any] | None:
     def gather(indices: list[int]) -> Any:
         taken = []
         for data in raw:
-            rows = np.take(data, indices, axis=0)
-            taken.append(nd.from_numpy(rows, zero_copy=True))
+            taken.append(dispatch.wrap(np.take(data, indices, axis=0), cpu(), nd.NDArray))
         return taken if len(taken) > 1 else taken[0]
 
     return gather
@@ -154,3 +166,6 @@ def _moved(batch: Any, place: Context | None) -> Any:
     if isinstance(batch, list | tuple):
         return [_moved(part, place) for part in batch]
     return batch
+
+
+_as_in_context = _moved

@@ -152,3 +152,33 @@ class RecordFileDataset(Dataset):
 
     def __len__(self) -> int:
         return len(self._record.keys)
+
+
+class _DownloadedDataset(Dataset):
+    """Base of datasets of arrays in files: ``_get_data`` sets ``_data`` and ``_label``.
+
+    >>> class Digits(_DownloadedDataset):
+    ...     def _get_data(self):
+    ...         self._data, self._label = [10, 20], [1, 2]
+    >>> Digits('.', lambda data, label: data + label)[1]
+    22
+    """
+
+    def __init__(self, root: str, transform: Callable[[Any, Any], Any] | None) -> None:
+        self._transform = transform
+        self._data: Any = None
+        self._label: Any = None
+        self._root = os.path.expanduser(root)
+        os.makedirs(self._root, exist_ok=True)
+        self._get_data()
+
+    def __getitem__(self, idx: int) -> Any:
+        if self._transform is not None:
+            return self._transform(self._data[idx], self._label[idx])
+        return self._data[idx], self._label[idx]
+
+    def __len__(self) -> int:
+        return len(self._label)
+
+    def _get_data(self) -> None:
+        raise NotImplementedError

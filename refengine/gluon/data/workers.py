@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import dispatch
 from ... import ndarray as nd
 from ... import random as engine_random
+from ...context import cpu
 
 _dataset: Any = None
 """The dataset of a worker process: sent once, when the process starts."""
@@ -90,7 +92,7 @@ def _packed(batch: Any) -> Any:
 
 def _unpacked(batch: Any) -> Any:
     if isinstance(batch, _Array):
-        return nd.from_numpy(batch.values, zero_copy=True)
+        return dispatch.wrap(batch.values, cpu(), nd.NDArray)
     if isinstance(batch, list | tuple):
         return type(batch)([_unpacked(part) for part in batch])
     return batch

@@ -10,6 +10,16 @@ from ... import env
 
 _SUFFIX = '.params'
 
+_model_sha1: dict[str, str] = {}
+"""SHA-1 digests of files of weights by the name of their model; packages of models add theirs."""
+
+
+def short_hash(name: str) -> str:
+    """The first digits of a digest, which are part of the file's name; ValueError for a model that is not known."""
+    if name not in _model_sha1:
+        raise ValueError(f'Pretrained model for {name} is not available.')
+    return _model_sha1[name][:8]
+
 
 def default_root() -> str:
     """The folder where the release keeps its models: ``models`` below MXNET_HOME, which is ~/.mxnet if unset."""
@@ -20,8 +30,8 @@ def get_model_file(name: str, root: Any = None) -> str:
     """The path of the weights of a model.
 
     ``root`` is a folder that holds ``NAME.params`` or ``NAME-xxxxxxxx.params`` (the release's way, with the first
-    digits of the file's SHA-1), or the path of a ``.params`` file itself. FileNotFoundError if there is none,
-    ValueError if there are several.
+    digits of the file's SHA-1), or the path of a ``.params`` file itself. Where the digest is known, the file of that
+    digest comes first. FileNotFoundError if there is none, ValueError if there are several.
     """
     place = Path(default_root() if root is None else root).expanduser()
     if place.is_file():
@@ -29,6 +39,9 @@ def get_model_file(name: str, root: Any = None) -> str:
     plain = place / (name + _SUFFIX)
     if plain.is_file():
         return str(plain)
+    hashed = place / f'{name}-{short_hash(name)}{_SUFFIX}' if name in _model_sha1 else None
+    if hashed is not None and hashed.is_file():
+        return str(hashed)
     pattern = re.compile(re.escape(name) + r'-[0-9a-f]{8}\.params')
     found = sorted(path for path in place.glob('*' + _SUFFIX) if pattern.fullmatch(path.name)) \
         if place.is_dir() else []

@@ -51,7 +51,7 @@ __all__ = [
     'Dropout', 'Embedding', 'Flatten', 'GlobalAvgPool1D', 'GlobalAvgPool2D', 'GlobalAvgPool3D', 'GlobalMaxPool1D',
     'GlobalMaxPool2D', 'GlobalMaxPool3D', 'GroupNorm', 'HybridBlock', 'HybridConcatenate', 'HybridLambda',
     'HybridSequential', 'Identity', 'InstanceNorm', 'Lambda', 'LayerNorm', 'LeakyReLU', 'MaxPool1D', 'MaxPool2D',
-    'MaxPool3D', 'PReLU', 'ReflectionPad2D', 'Sequential', 'SiLU', 'Swish',
+    'MaxPool3D', 'PReLU', 'ReflectionPad2D', 'Sequential', 'SiLU', 'Swish', 'SymbolBlock',
 ]
 
 
@@ -59,4 +59,7 @@ def __getattr__(name: str) -> object:
     if name == 'DynamicHybridBlock':
         from .dynamic import DynamicHybridBlock
         return DynamicHybridBlock
+    if name == 'SymbolBlock':
+        from ..symbol_block import SymbolBlock
+        return SymbolBlock
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

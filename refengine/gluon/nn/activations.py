@@ -18,6 +18,8 @@ class Activation(HybridBlock):
     [0.0, 2.0]
     """
 
+    _main_operator = 'activation'
+
     def __init__(self, activation: str, **kwargs: Any) -> None:
         checks.activation(self, activation)
         self._act_type = activation
@@ -37,6 +39,8 @@ class Activation(HybridBlock):
 class LeakyReLU(HybridBlock):
     """x for positive x, alpha · x for the rest."""
 
+    _main_operator = 'leakyrelu'
+
     def __init__(self, alpha: float, **kwargs: Any) -> None:
         if not isinstance(alpha, numeric_types):
             checks.number(self, alpha=alpha)
@@ -54,6 +58,8 @@ class LeakyReLU(HybridBlock):
 
 class PReLU(HybridBlock):
     """LeakyReLU whose slope is learnt, one for all channels or one per channel."""
+
+    _main_operator = 'leakyrelu'
 
     def __init__(self, alpha_initializer: Any = None, in_channels: int = 1, **kwargs: Any) -> None:
         checks.whole(self, in_channels=in_channels)
@@ -84,6 +90,8 @@ class ELU(HybridBlock):
 class SELU(HybridBlock):
     """ELU with the scale and slope that keep mean 0 and variance 1."""
 
+    _main_operator = 'leakyrelu'
+
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
         """Apply the function."""
         return F.LeakyReLU(x, act_type='selu')
@@ -92,6 +100,8 @@ class SELU(HybridBlock):
 class GELU(HybridBlock):
     """x · Φ(x) with the normal distribution function Φ."""
 
+    _main_operator = 'leakyrelu'
+
     def hybrid_forward(self, F: Any, x: Any) -> Any:  # type: ignore[override]
         """Apply the function."""
         return F.LeakyReLU(x, act_type='gelu')
@@ -99,6 +109,8 @@ class GELU(HybridBlock):
 
 class Swish(HybridBlock):
     """x · sigmoid(beta · x)."""
+
+    _main_operator = 'sigmoid'
 
     def __init__(self, beta: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -9,6 +9,10 @@ import numpy as np
 from .. import checks
 from ..hybrid_block import HybridBlock
 from .activations import Activation
+from .containers import HybridLambda, HybridSequential, Lambda, Sequential
+
+__all__ = ['BatchNorm', 'BatchNormReLU', 'Dense', 'Dropout', 'Embedding', 'Flatten', 'GroupNorm', 'HybridLambda',
+           'HybridSequential', 'InstanceNorm', 'Lambda', 'LayerNorm', 'Sequential']
 
 
 class Dense(HybridBlock):
@@ -21,6 +25,8 @@ class Dense(HybridBlock):
     >>> layer(mx.nd.ones((1, 3))).asnumpy().tolist()
     [[3.0, 3.0]]
     """
+
+    _main_operator = 'fullyconnected'
 
     def __init__(self, units: int, activation: str | None = None, use_bias: bool = True, flatten: bool = True,
                  dtype: Any = 'float32', weight_initializer: Any = None, bias_initializer: Any = 'zeros',
@@ -59,6 +65,8 @@ class Dropout(HybridBlock):
     Along ``axes`` one decision holds for all elements.
     """
 
+    _main_operator = 'dropout'
+
     def __init__(self, rate: float, axes: Any = (), **kwargs: Any) -> None:
         checks.number(self, 0, 1, rate=rate)
         super().__init__(**kwargs)
@@ -77,6 +85,8 @@ class Dropout(HybridBlock):
 
 class _BatchNorm(HybridBlock):
     """What BatchNorm and its relatives share."""
+
+    _main_operator = 'batchnorm'
 
     def __init__(self, axis: int = 1, momentum: float = 0.9, epsilon: float = 1e-5, center: bool = True,
                  scale: bool = True, fuse_relu: bool = False, use_global_stats: bool = False,
@@ -148,6 +158,8 @@ class BatchNormReLU(_BatchNorm):
 class Embedding(HybridBlock):
     """Rows of ``weight`` (input_dim, output_dim) by index; the output has one more axis than the input."""
 
+    _main_operator = 'embedding'
+
     def __init__(self, input_dim: int, output_dim: int, dtype: Any = 'float32', weight_initializer: Any = None,
                  sparse_grad: bool = False, **kwargs: Any) -> None:
         checks.whole(self, input_dim=input_dim, output_dim=output_dim)
@@ -195,6 +207,8 @@ class _AffineNorm(HybridBlock):
 
 class InstanceNorm(_AffineNorm):
     """Normalises each channel of each sample over its spatial axes."""
+
+    _main_operator = 'instancenorm'
 
     def __init__(self, axis: int = 1, epsilon: float = 1e-5, center: bool = True, scale: bool = False,
                  beta_initializer: Any = 'zeros', gamma_initializer: Any = 'ones', in_channels: int = 0,

@@ -36,6 +36,7 @@ class _Conv(HybridBlock):
             self._channels = channels
             self._in_channels = in_channels
             self._op_name = op_name
+            self._main_operator = op_name.lower()
             self._kwargs = {
                 'kernel': kernel_size, 'stride': strides, 'dilate': dilation, 'pad': padding,
                 'num_filter': channels, 'num_group': groups, 'no_bias': not use_bias, 'layout': layout}
@@ -191,6 +192,8 @@ class Conv3DTranspose(_Conv):
 
 class _Pooling(HybridBlock):
     """What all poolings share."""
+
+    _main_operator = 'pooling'
 
     def __init__(self, pool_size: tuple[int, ...], strides: Any, padding: Any, ceil_mode: bool, global_pool: bool,
                  pool_type: str, layout: str, count_include_pad: bool | None = None, **kwargs: Any) -> None:

@@ -22,8 +22,8 @@ class _GatedCell(HybridRecurrentCell):
         gate_parameters(self, self._gates, hidden_size, input_size, state_size or hidden_size, initializers)
 
     def _affine(self, F: Any, which: str, inputs: Any, weight: Any, bias: Any) -> Any:
-        name = f'{self._prefix}{self._step_prefix()}{which}'
-        return F.FullyConnected(inputs, weight, bias, num_hidden=self._gates * self._hidden_size, name=name)
+        return F.FullyConnected(inputs, weight, bias, num_hidden=self._gates * self._hidden_size,
+                                name=self._step_prefix() + which)
 
     def _mapping(self) -> str:
         outputs, inputs = self.i2h_weight.shape
@@ -64,7 +64,7 @@ class RNNCell(_GatedCell):
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, i2h_weight: Any,  # type: ignore[override]
                        h2h_weight: Any, i2h_bias: Any, h2h_bias: Any) -> tuple[Any, list[Any]]:
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h = self._affine(F, 'i2h', inputs, i2h_weight, i2h_bias)
         h2h = self._affine(F, 'h2h', states[0], h2h_weight, h2h_bias)
         total = F.elemwise_add(i2h, h2h, name=f'{prefix}plus0')
@@ -106,7 +106,7 @@ class LSTMCell(_GatedCell):
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, i2h_weight: Any,  # type: ignore[override]
                        h2h_weight: Any, i2h_bias: Any, h2h_bias: Any) -> tuple[Any, list[Any]]:
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h = self._affine(F, 'i2h', inputs, i2h_weight, i2h_bias)
         h2h = self._affine(F, 'h2h', states[0], h2h_weight, h2h_bias)
         return lstm_step(self, F, i2h, h2h, states[1], prefix, 1)
@@ -154,7 +154,7 @@ class GRUCell(_GatedCell):
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, i2h_weight: Any,  # type: ignore[override]
                        h2h_weight: Any, i2h_bias: Any, h2h_bias: Any) -> tuple[Any, list[Any]]:
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h = self._affine(F, 'i2h', inputs, i2h_weight, i2h_bias)
         h2h = self._affine(F, 'h2h', states[0], h2h_weight, h2h_bias)
         return gru_step(self, F, i2h, h2h, states[0], prefix, 1, 'tanh')
@@ -172,6 +172,6 @@ def gru_step(cell: Any, F: Any, i2h: Any, h2h: Any, hidden: Any, prefix: str, ax
     bent = F.elemwise_add(given[2], F.elemwise_mul(reset, known[2], name=f'{prefix}mul0'), name=f'{prefix}plus2')
     fresh = cell._get_activation(F, bent, activation, name=f'{prefix}h_act')
     renew = F.elemwise_mul(1. - keep, fresh, name=f'{prefix}mul1')
-    stay = F.elemwise_mul(keep, hidden, name=f'{prefix}mul2')
+    stay = F.elemwise_mul(keep, hidden, name=f'{prefix}mul20')
     output = F.elemwise_add(renew, stay, name=f'{prefix}out')
     return output, [output]

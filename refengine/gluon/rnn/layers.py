@@ -46,6 +46,7 @@ class _RNNLayer(HybridBlock):
         self._clip: dict[str, Any] = {}
         self._gates = _GATES[mode]
         self._skip_states = False
+        self._other_cache: Any = None
         rows, state = self._gates * hidden_size, self._projection_size or hidden_size
         for layer in range(num_layers):
             columns = state * self._dir if layer else input_size
@@ -102,6 +103,10 @@ class _RNNLayer(HybridBlock):
         return [make_state(func, f'{self.prefix}h0_{index}', {**info, **kwargs})
                 for index, info in enumerate(self.state_info(batch_size))]
 
+    def _clear_cached_op(self) -> None:
+        self._other_cache = None
+        super()._clear_cached_op()
+
     def cast(self, dtype: Any) -> None:
         """Change the element type of parameters and of the states that are made."""
         super().cast(dtype)
@@ -136,7 +141,9 @@ class _RNNLayer(HybridBlock):
 
     def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
         """Outputs alone without ``states``, else outputs and last states."""
-        self._skip_states = states is None
+        if self._skip_states is not (states is None):
+            # The graph without states is another one; both stay compiled, and the last one called is exported.
+            self._skip_states, self._cache, self._other_cache = states is None, self._other_cache, self._cache
         if states is None:
             size = sequence.batch_size(inputs, self._layout)
             if isinstance(inputs, NDArray):
@@ -159,8 +166,7 @@ class _RNNLayer(HybridBlock):
             for state, info in zip(args[0], self.state_info(size), strict=False):
                 if state.shape != info['shape']:
                     raise ValueError(f'Invalid recurrent state shape. Expecting {info["shape"]}, got {state.shape}.')
-        result = super().forward(x, *args)
-        return result[0] if self._skip_states else result
+        return super().forward(x, *args)
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """The number of input features settles the shape of the first weights."""
@@ -190,10 +196,10 @@ class _RNNLayer(HybridBlock):
         results = F.RNN(inputs, packed, *arrays, use_sequence_length=self._use_sequence_length,
                         state_size=self._hidden_size, num_layers=self._num_layers, bidirectional=self._dir == 2,
                         p=self._dropout, state_outputs=True, mode=self._mode, **options, **self._clip)
-        outputs, last = results[0], [results[index] for index in range(1, 3 if self._mode == 'lstm' else 2)]
-        if self._layout == 'NTC':
-            outputs = F.swapaxes(outputs, dim1=0, dim2=1)
-        return outputs, last
+        outputs = F.swapaxes(results[0], dim1=0, dim2=1) if self._layout == 'NTC' else results[0]
+        if self._skip_states:
+            return outputs
+        return outputs, [results[index] for index in range(1, 3 if self._mode == 'lstm' else 2)]
 
 
 class RNN(_RNNLayer):

@@ -79,15 +79,6 @@ def test_missing_kernels_are_about_their_operators(name: str, line: str, message
     assert not covered(name, "value", line, text, message)
 
 
-def test_an_unknown_argument_is_only_ignored_where_no_parameter_exists() -> None:
-    first = "MXNetError: Cannot find argument 'unknown', Possible Arguments: ---------------- , in operator"
-    name = "unknown-arguments-of-operators-without-parameters"
-    assert covered(name, "error", "y = mx.nd.sin(a, unknown=1)", first + " sin", "no error: y = float32")
-    assert not covered(name, "error", "y = mx.nd.sum(a, unknown=1)", first + " sum", "no error: y = float32")
-    listed = first.replace("- ,", "- axis : Shape or None , ")
-    assert not covered(name, "error", "y = mx.nd.sin(a, unknown=1)", listed + " sin", "no error: y = float32")
-
-
 def test_entries_for_numpy_shapes_hold_only_there() -> None:
     line = "a[[0]] = 1"
     found = "IndexError: index 0 is out of bounds", "no error: no change"

@@ -36,6 +36,9 @@ def set_gradient(made, values):
     ({'backoff_factor': 1}, ValueError, 'backoff_factor'), ({'backoff_factor': 0}, ValueError, 'backoff_factor'),
     ({'init_scale': 2, 'min_scale': 4}, ValueError, 'min_scale'),
     ({'init_scale': 8, 'max_scale': 4}, ValueError, 'max_scale'),
+    ({'min_scale': 8, 'max_scale': 4}, ValueError, 'min_scale'), ({'max_scale': math.nan}, ValueError, 'min_scale'),
+    ({'max_scale': math.inf}, ValueError, 'max_scale'), ({'scale_factor': math.inf}, ValueError, 'scale_factor'),
+    ({'scale_factor': math.nan}, ValueError, 'scale_factor'), ({'min_scale': math.nan}, ValueError, 'min_scale'),
 ])
 def test_arguments_are_checked(arguments, error, text):
     with pytest.raises(error, match=text):
@@ -181,7 +184,7 @@ def test_state_goes_round():
 
 
 def test_scaled_and_unscaled_iterations_may_alternate(monkeypatch):
-    monkeypatch.setattr(amp.amp, '_initialized', True)
+    monkeypatch.setattr(amp.amp, '_amp_initialized', True)
     w = parameter([0.0])
     trainer = Trainer([w], 'sgd', {'learning_rate': 1.0})
     amp.init_trainer(trainer)
@@ -225,9 +228,42 @@ def test_what_the_releases_have():
 
 
 def test_the_scale_of_a_trainer(monkeypatch):
-    monkeypatch.setattr(amp.amp, '_initialized', True)
+    monkeypatch.setattr(amp.amp, '_amp_initialized', True)
     trainer = Trainer([parameter([1.0])], 'sgd')
     with pytest.raises(AttributeError, match='amp_loss_scale'):
         _ = trainer.amp_loss_scale
     amp.init_trainer(trainer)
     assert trainer.amp_loss_scale == 2 ** 16
+
+
+@pytest.mark.parametrize(('key', 'value'), [
+    ('loss_scale', math.nan), ('loss_scale', 'x'), ('loss_scale', 0), ('scale_factor', 0.5), ('backoff_factor', 2),
+    ('scale_period', 1.5), ('max_scale', 4), ('min_scale', math.nan), ('good_steps', -1),
+])
+def test_a_wrong_state_changes_nothing(key, value):
+    scaler = LossScaler(init_scale=8, scale_period=3)
+    before = scaler.state_dict()
+    with pytest.raises((ValueError, TypeError)):
+        scaler.load_state_dict({**before, 'scale_factor': 4.0, 'min_scale': 2.0, key: value})
+    assert scaler.state_dict() == before
+
+
+def test_a_state_below_the_lower_bound_is_one_of_the_releases_interface():
+    scaler = LossScaler(init_scale=1)
+    for _ in range(2):
+        scaler.has_overflow([parameter([math.inf])])
+    state = scaler.state_dict()
+    assert state['loss_scale'] < state['min_scale']
+    scaler.load_state_dict(state)
+    assert scaler.loss_scale == state['loss_scale']
+
+
+@pytest.mark.parametrize('limit', [0, -1.0, math.nan])
+def test_a_limit_that_is_none_changes_no_gradient(limit):
+    own = parameter([8.0])
+    scaler = LossScaler(init_scale=4)
+    with pytest.raises(ValueError, match='clip must be above 0'):
+        scaler.unscale_and_clip([own], clip=limit)
+    assert own.grad().asnumpy().tolist() == [8]
+    assert scaler.unscale_and_clip([own], clip=math.inf)
+    assert own.grad().asnumpy().tolist() == [2]

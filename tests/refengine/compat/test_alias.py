@@ -145,3 +145,25 @@ def test_a_failing_import_of_the_program_itself_keeps_its_traceback(tmp_path: Pa
     assert done.returncode == 1
     assert "import nothing_like_this" in done.stderr
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'nothing_like_this'\n")
+
+
+def test_one_gradient_is_a_list_under_the_name_of_the_release() -> None:
+    from refengine import autograd, nd
+    from refengine.compat import alias
+
+    def slope() -> object:
+        x = nd.array([1.0, 2.0])
+        x.attach_grad()
+        with autograd.record():
+            y = x * x
+        return autograd.grad(y, x)
+
+    assert isinstance(slope(), nd.NDArray)
+    alias.install()
+    try:
+        found = slope()
+    finally:
+        alias.remove()
+    assert isinstance(found, list)
+    assert found[0].asnumpy().tolist() == [2, 4]
+    assert isinstance(slope(), nd.NDArray)

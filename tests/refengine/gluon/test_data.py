@@ -285,3 +285,15 @@ def test_processes_end_with_their_loader_whatever_the_program_does_with_signals(
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60,
                           env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
     assert done.stdout.splitlines() == ['late', '[]'], done.stderr
+
+
+@pytest.mark.parametrize('workers', [0, 1])
+@pytest.mark.parametrize('dtype', ['int8', '>f4', 'int16'])
+def test_samples_of_every_type(dtype, workers):
+    loader = gluon.data.DataLoader(np.arange(4).astype(dtype), 2, num_workers=workers)
+    if dtype == 'int16':  # MXNet has no such type
+        with pytest.raises(KeyError):
+            next(iter(loader))
+        return
+    batch = next(iter(loader))
+    assert (batch.dtype, batch.asnumpy().tolist()) == (np.dtype(dtype).newbyteorder('=').type, [0, 1])

@@ -1,5 +1,6 @@
 """Recurrent cells of ``gluon.contrib.rnn``."""
 
+from . import conv_rnn_cell, rnn_cell
 from .conv_cells import (
     Conv1DGRUCell,
     Conv1DLSTMCell,
@@ -15,4 +16,5 @@ from .lstmp_cell import LSTMPCell
 from .variational_dropout import VariationalDropoutCell
 
 __all__ = ['Conv1DGRUCell', 'Conv1DLSTMCell', 'Conv1DRNNCell', 'Conv2DGRUCell', 'Conv2DLSTMCell', 'Conv2DRNNCell',
-           'Conv3DGRUCell', 'Conv3DLSTMCell', 'Conv3DRNNCell', 'LSTMPCell', 'VariationalDropoutCell']
+           'Conv3DGRUCell', 'Conv3DLSTMCell', 'Conv3DRNNCell', 'LSTMPCell', 'VariationalDropoutCell',
+           'conv_rnn_cell', 'rnn_cell']

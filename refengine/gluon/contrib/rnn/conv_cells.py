@@ -95,7 +95,7 @@ class _ConvRNNCell(_ConvCell):
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, **params: Any) -> tuple[Any, list[Any]]:  # type: ignore
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h, h2h = self._convolved(F, prefix, inputs, states[0], **params)
         output = self._get_activation(F, i2h + h2h, self._activation, name=f'{prefix}out')
         return output, [output]
@@ -109,7 +109,7 @@ class _ConvLSTMCell(_ConvCell):
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, **params: Any) -> tuple[Any, list[Any]]:  # type: ignore
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h, h2h = self._convolved(F, prefix, inputs, states[0], **params)
         return lstm_step(self, F, i2h, h2h, states[1], prefix, self._channel_axis)
 
@@ -120,7 +120,7 @@ class _ConvGRUCell(_ConvCell):
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, **params: Any) -> tuple[Any, list[Any]]:  # type: ignore
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         i2h, h2h = self._convolved(F, prefix, inputs, states[0], **params)
         return gru_step(self, F, i2h, h2h, states[0], prefix, self._channel_axis, self._activation)
 

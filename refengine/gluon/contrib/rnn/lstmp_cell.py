@@ -46,7 +46,7 @@ class LSTMPCell(HybridRecurrentCell):
     def hybrid_forward(self, F: Any, inputs: Any, states: Any, i2h_weight: Any,  # type: ignore[override]
                        h2h_weight: Any, h2r_weight: Any, i2h_bias: Any, h2h_bias: Any) -> tuple[Any, list[Any]]:
         """One step."""
-        prefix = self._prefix + self._step_prefix()
+        prefix = self._step_prefix()
         rows = 4 * self._hidden_size
         i2h = F.FullyConnected(inputs, i2h_weight, i2h_bias, num_hidden=rows, name=f'{prefix}i2h')
         h2h = F.FullyConnected(states[0], h2h_weight, h2h_bias, num_hidden=rows, name=f'{prefix}h2h')

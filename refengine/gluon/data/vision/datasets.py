@@ -14,31 +14,15 @@ import numpy as np
 from .... import ndarray as nd
 from ....image import geometry
 from ....recordio import unpack
-from ..dataset import Dataset, RecordFileDataset
+from ..dataset import Dataset, RecordFileDataset, _DownloadedDataset
 
 
 def _folder(name: str) -> str:
     return os.path.join('~', '.mxnet', 'datasets', name)
 
 
-class _LocalImages(Dataset):
+class _LocalImages(_DownloadedDataset):
     """Images and labels that are read as a whole; FileNotFoundError that names the files when they are not there."""
-
-    def __init__(self, root: str, transform: Callable[[Any, Any], Any] | None) -> None:
-        self._transform = transform
-        self._root = os.path.expanduser(root)
-        self._data, self._label = self._get_data()
-
-    def __getitem__(self, idx: int) -> Any:
-        if self._transform is not None:
-            return self._transform(self._data[idx], self._label[idx])
-        return self._data[idx], self._label[idx]
-
-    def __len__(self) -> int:
-        return len(self._label)
-
-    def _get_data(self) -> tuple[Any, Any]:
-        raise NotImplementedError
 
     def _paths(self, names: Sequence[str]) -> list[str]:
         paths = [os.path.join(self._root, name) for name in names]
@@ -61,14 +45,14 @@ class MNIST(_LocalImages):
         self._train = train
         super().__init__(root, transform)
 
-    def _get_data(self) -> tuple[Any, Any]:
+    def _get_data(self) -> None:
         start = 'train' if self._train else 't10k'
         images, labels = self._paths([f'{start}-images-idx3-ubyte.gz', f'{start}-labels-idx1-ubyte.gz'])
         label = _idx(labels, 1).astype(np.int32)
         data = _idx(images, 3)
         if len(data) != len(label):
             raise ValueError(f'{images} has {len(data)} images, {labels} has {len(label)} labels')
-        return nd.array(data[..., None], dtype='uint8'), label
+        self._data, self._label = nd.array(data[..., None], dtype='uint8'), label
 
 
 class FashionMNIST(MNIST):
@@ -104,7 +88,7 @@ class CIFAR10(_LocalImages):
         self._train = train
         super().__init__(root, transform)
 
-    def _get_data(self) -> tuple[Any, Any]:
+    def _get_data(self) -> None:
         size = 3 * 32 * 32 + self._labels
         rows = []
         for path in self._paths(self._files[0 if self._train else 1]):
@@ -114,7 +98,7 @@ class CIFAR10(_LocalImages):
             rows.append(content.reshape(-1, size))
         whole = np.concatenate(rows)
         data = whole[:, self._labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        return nd.array(data, dtype='uint8'), whole[:, self._used].astype(np.int32)
+        self._data, self._label = nd.array(data, dtype='uint8'), whole[:, self._used].astype(np.int32)
 
 
 class CIFAR100(CIFAR10):

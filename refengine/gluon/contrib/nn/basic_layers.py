@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import checks
-from ..block import Block
-from ..hybrid_block import HybridBlock
-from ..nn.basic_layers import _BatchNorm
-from ..nn.containers import Concurrent, HybridConcurrent, Identity
-from .devices import run_on_devices
+from ... import checks
+from ...block import Block
+from ...hybrid_block import HybridBlock
+from ...nn.basic_layers import _BatchNorm
+from ...nn.containers import Concurrent, HybridConcurrent, Identity
+from ..devices import run_on_devices
 
 __all__ = ['Concurrent', 'HybridConcurrent', 'Identity', 'PixelShuffle1D', 'PixelShuffle2D', 'PixelShuffle3D',
            'SparseEmbedding', 'SyncBatchNorm', 'run_on_devices']
@@ -97,7 +97,7 @@ class SparseEmbedding(Block):
 
     def forward(self, x: Any) -> Any:  # type: ignore[override]
         """The rows of the weight at the given indices."""
-        from ... import ndarray as nd
+        from .... import ndarray as nd
         weight = self.weight.row_sparse_data(x)
         return nd.Embedding(x, weight, **self._kwargs)
 
@@ -128,7 +128,7 @@ class SyncBatchNorm(_BatchNorm):
                         'use_global_stats': use_global_stats, 'ndev': devices, 'key': self.prefix}
 
     def _get_num_devices(self) -> int:
-        from ...context import num_gpus
+        from ....context import num_gpus
         return max(1, num_gpus())
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any,  # type: ignore[override]

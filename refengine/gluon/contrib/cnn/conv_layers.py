@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import checks
-from ..hybrid_block import HybridBlock
-from ..nn.activations import Activation
+from ... import checks
+from ...hybrid_block import HybridBlock
+from ...nn.activations import Activation
 
 __all__ = ['DeformableConvolution', 'ModulatedDeformableConvolution']
 
@@ -68,7 +68,8 @@ class DeformableConvolution(HybridBlock):
                                                               allow_deferred_init=True))
             else:
                 setattr(self, f'{name}_bias', None)
-        self.act = None if activation is None else Activation(activation, prefix=f'{activation}_')
+        with self.name_scope():
+            self.act = None if activation is None else Activation(activation, prefix=f'{activation}_')
 
     def _alias(self) -> str:
         return 'deformable_conv'

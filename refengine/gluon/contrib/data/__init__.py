@@ -1,5 +1,5 @@
 """Samplers of ``gluon.contrib.data``."""
 
-from ..data.sampler import IntervalSampler
+from .sampler import IntervalSampler
 
 __all__ = ['IntervalSampler']

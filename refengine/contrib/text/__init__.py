@@ -1,0 +1,5 @@
+"""Vocabularies and vectors of words."""
+
+from . import embedding, utils, vocab
+
+__all__ = ['embedding', 'utils', 'vocab']

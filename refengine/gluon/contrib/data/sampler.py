@@ -1,0 +1,5 @@
+"""``gluon.contrib.data.sampler``."""
+
+from ...data.sampler import IntervalSampler
+
+__all__ = ['IntervalSampler']
