@@ -75,6 +75,7 @@ class Bench:
         self._limit, self._forked, self._smoke = limit, forked, smoke
         self._worker: WorkerProcess | None = None
         self._child: int | None = None
+        self._over = False
         self.ready: Mapping[str, Any] = {}
 
     def start(self) -> Mapping[str, Any]:
@@ -106,6 +107,11 @@ class Bench:
                 break
         return Trial(mutant, tuple(endings), time.monotonic() - began)
 
+    def end(self) -> None:
+        """End the worker for good: a thread that still tries a mutant in it starts no other one."""
+        self._over = True
+        self.close()
+
     def close(self) -> None:
         """End the worker and what it forked."""
         self._end_child()
@@ -116,6 +122,8 @@ class Bench:
     # -- one batch: until all cases have ended or one has crashed or hung ---------------------------------------
 
     def _batch(self, mutant: str | None, cases: Sequence[CaseInfo]) -> tuple[list[Ending], str]:
+        if self._over:
+            raise EngineFault(f"engine {self._engine.name}: the run has ended")
         names = [case.id for case in cases]
         command: dict[str, Any] = {"run": names}
         if self._forked:
@@ -205,16 +213,21 @@ class Benches:
     def __init__(self, count: int, make: Callable[[], Bench]) -> None:
         self._benches = [make() for _ in range(max(1, count))]
         self.first = self._benches[0]
+        self.results: list[Trial] = []
 
     def __enter__(self) -> Benches:
         return self
 
     def __exit__(self, *exception: object) -> None:
         for bench in self._benches:
-            bench.close()
+            bench.end()
 
     def map(self, work: Callable[[Bench, Any], Trial], tasks: Iterable[Any]) -> list[Trial]:
-        """Do every task on the next free bench; the results come in the order of the tasks."""
+        """Do every task on the next free bench; the results come in the order of the tasks.
+
+        When it is interrupted, ``results`` holds those that there are.
+        """
+        self.results = []
         waiting: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         count = 0
         for count, task in enumerate(tasks, 1):
@@ -233,10 +246,17 @@ class Benches:
                 faults.append(error)
 
         threads = [threading.Thread(target=serve, args=(bench,), daemon=True) for bench in self._benches[:count]]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except BaseException as error:
+            faults.append(error)
+            raise
+        finally:
+            # A snapshot: what a bench that is ended now says of its last task is not true.
+            self.results = [trial for _, trial in sorted(results.copy().items())]
         if faults:
             raise faults[0]
-        return [results[number] for number in range(count)]
+        return self.results

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from conformance.engine import Engine
 from conformance.errors import ConformError, EngineFault, writing
 from conformance.exit_codes import ExitCode, gravest
 from conformance.judge import Judgement, judge
+from conformance.output import try_folder, write_file
 from conformance.session import Observer, Options, Run, Session
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
     cannot be written.
     """
     catalogue = load_catalogue()  # first, so that a faulty suite is told before anything has run
-    _try_to_write(plan.output)
+    try_folder(plan.output)
     jobs = max(1, plan.options.jobs)
     at_once = min(jobs, len(plan.engines))
     each = replace(plan.options, jobs=max(1, jobs // at_once))
@@ -88,13 +88,6 @@ def conduct(plan: Plan, observer: Observer) -> list[Finished]:
         return [part(engine) for engine in plan.engines]
     with ThreadPoolExecutor(at_once) as pool:
         return list(pool.map(part, plan.engines))
-
-
-def _try_to_write(folder: Path) -> None:
-    """Try a file in the folder, or where it will be made, so that no run is made for nothing."""
-    place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    with writing(folder), tempfile.TemporaryFile(dir=place):
-        pass
 
 
 def _kept(plan: Plan, engine: Engine, run: Run, catalogue: Catalogue, options: Options) -> Finished:
@@ -129,12 +122,9 @@ def exit_code(parts: Sequence[Finished]) -> ExitCode:
 def write_report(paths: Iterable[Path], output: Path) -> Path:
     """Write ``report.html`` beside the result files: the engines side by side."""
     from reports import html
-    from reports.files import write_atomically
 
     target = output / "report.html"
-    page = html.render(side_by_side(paths))
-    with writing(target):
-        write_atomically(target, page)
+    write_file(target, html.render(side_by_side(paths)))
     return target
 
 

@@ -66,6 +66,10 @@ _FIELDS = {
 }
 
 
+#: No wait is longer: the clocks of some calls overflow at large numbers.
+MOST_SECONDS = 1e7
+
+
 @dataclass(frozen=True)
 class Timeouts:
     """Seconds: to import the engine and the suite, and for one case that states none itself."""
@@ -203,8 +207,9 @@ def _timeouts(where: str, entry: Any) -> Timeouts:
     if not isinstance(entry, dict) or set(entry) - {"start", "case"}:
         raise UsageFault(f"{where}: timeouts: expected {{start = seconds, case = seconds}}, got {entry!r}")
     for key, value in entry.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            raise UsageFault(f"{where}: timeouts.{key}: expected a number of seconds above 0, got {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_SECONDS:
+            raise UsageFault(f"{where}: timeouts.{key}: expected a number of seconds above 0 and at most "
+                             f"{MOST_SECONDS:.0f}, got {value!r}")
     return replace(Timeouts(), **{key: float(value) for key, value in entry.items()})
 
 

@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
     ENGINE = 3, "The engine could not be provided, did not start, failed smoke, or could not be kept running."
     HARNESS = 4, "A fault of the harness or the suite itself; please report it."
     NOTHING = 5, "Nothing was run: no case was selected, or every selected one is unsupported."
-    INTERRUPTED = 130, "The run was interrupted from the keyboard; what was not run is recorded as not-run."
+    INTERRUPTED = 130, "The command was interrupted; what it had is shown, and what a run had not run is not-run."
 
 
 #: The gravest first: what a run over several engines ends with.

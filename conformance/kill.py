@@ -10,7 +10,6 @@ import fnmatch
 import importlib.util
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,18 +17,15 @@ from typing import Any
 
 from conformance.bench import Bench, Benches, Ending, Trial
 from conformance.catalogue import Catalogue, place_of
-from conformance.engine import CAPABILITIES, Engine
+from conformance.engine import Engine
 from conformance.engines import interpreter_for
 from conformance.errors import EngineFault, UsageFault
 from conformance.exit_codes import ExitCode
+from conformance.kill_nulls import NullEngines, NullResult
 from conformance.mutants import Mutant
-from conformance.nulls import NULL_ENGINES
 from conformance.outcome import Outcome
 from conformance.rule import near_names
 from conformance.selection import CaseInfo
-
-#: Capabilities that stand for hardware or other processes; the cases that need them are not tried on null engines.
-_BEYOND_NULLS = frozenset({"gpu", "multi_gpu", "dist", "horovod", "byteps", "onnx"})
 
 #: Cases of the unbroken engine that one bench takes at a time.
 _CONTROL_CHUNK = 40
@@ -41,7 +37,12 @@ class Verdict(StrEnum):
     KILLED = "killed"
     SURVIVED = "survived"
     UNJUDGED = "unjudged"  # not killed, but not every case of the rule passes on the unbroken engine either
+    UNSUPPORTED = "unsupported"  # the same, only because cases need what the engine cannot do on this machine
     ERROR = "error"        # the mutant could not be applied
+
+
+#: Verdicts that must be put right. What needs a GPU, say, is judged where there is one.
+GAPS = frozenset({Verdict.SURVIVED, Verdict.UNJUDGED, Verdict.ERROR})
 
 
 @dataclass(frozen=True)
@@ -68,21 +69,11 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class NullResult:
-    """One null engine: the MUST rules of which it passes every case, with these cases."""
-
-    engine: str
-    passed: Mapping[str, tuple[str, ...]]
-    cases: int
-    error: str = ""
-
-
-@dataclass(frozen=True)
 class KillReport:
     """Everything that a run over mutants found.
 
     without_mutant: MUST rules that have a case and no mutant, as ``rule: place``;  unbroken: how the cases ended on the
-    unbroken engine;  whole: False if a filter left mutants out.
+    unbroken engine;  chosen: how many mutants were to be tried, of which an interrupted run tried the first.
     """
 
     engine: str
@@ -95,17 +86,24 @@ class KillReport:
     without_mutant: tuple[str, ...]
     unknown: tuple[str, ...]
     seconds: float
+    chosen: int
+    interrupted: bool = False
 
     def verdicts(self) -> Iterable[tuple[Tried, RuleVerdict]]:
         """Every mutant at every rule that it names."""
         return ((tried, verdict) for tried in self.tried for verdict in tried.verdicts)
 
     @property
+    def judged(self) -> bool:
+        """True if any mutant was killed: without one, that there is no problem says nothing."""
+        return any(verdict.verdict is Verdict.KILLED for _, verdict in self.verdicts())
+
+    @property
     def problems(self) -> list[str]:
         """What must be put right, a line each; none if the suite has the power that it claims."""
         found = [f"{text}" for text in self.unknown]
         for tried, verdict in self.verdicts():
-            if verdict.verdict in (Verdict.SURVIVED, Verdict.ERROR):
+            if verdict.verdict in GAPS:
                 found.append(f"{tried.where}: {tried.mutant} at {verdict.rule}: {verdict.verdict}: {verdict.reason}")
         found += [f"{text} is a MUST with a case: it needs a mutant" for text in self.without_mutant]
         for null in self.nulls:
@@ -117,11 +115,12 @@ class KillReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 without problems, 1 with any, 5 if there was nothing to try."""
+        """0 without problems, 1 with any, 5 if no mutant could be judged, 130 if it was interrupted."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
         if self.problems:
             return ExitCode.DIFFERS
-        judged = any(verdict.verdict is Verdict.KILLED for _, verdict in self.verdicts())
-        return ExitCode.OK if judged or any(null.cases for null in self.nulls) else ExitCode.NOTHING
+        return ExitCode.OK if self.judged else ExitCode.NOTHING
 
 
 @dataclass
@@ -150,6 +149,8 @@ class KillRun:
     note: Callable[[str], None] = lambda text: None
     _control: dict[str, Ending] = field(default_factory=dict, init=False)
     _version: str = field(default="", init=False)
+    _forked: bool = field(default=False, init=False)
+    _finished: Mapping[str, Trial] = field(default_factory=dict, init=False)
 
     def run(self) -> KillReport:
         """Try everything; raises EngineFault if the engine does not start, UsageFault for a glob without match."""
@@ -159,18 +160,28 @@ class KillRun:
         every = [CaseInfo.of(case.describe()) for case in self.catalogue.cases.values() if self._admitted(case.rule)]
         every = [case for case in every if case.rule in self.catalogue.rules]
         concerned = every if self.matrix == "full" else [case for case in every if case.rule in wanted]
-        forked, trials = self._trials(chosen, concerned)
+        nulls: tuple[NullResult, ...] = ()
+        interrupted = False
+        try:
+            self._trials(chosen, concerned)
+            if self.nulls:
+                nulls = NullEngines(self.catalogue, self.jobs, self._limit, self._config).tried(every)
+        except KeyboardInterrupt:
+            interrupted = True
+        trials = self._finished
         return KillReport(
             engine=self.engine.name,
             version=self._version,
             matrix=self.matrix,
-            forked=forked,
+            forked=self._forked,
             unbroken=_counted(self._control.values()),
-            tried=tuple(self._judged(mutant, trials[mutant.id]) for mutant in chosen),
-            nulls=self._null_engines(every) if self.nulls else (),
+            tried=tuple(self._judged(mutant, trials[mutant.id]) for mutant in chosen if mutant.id in trials),
+            nulls=nulls,
             without_mutant=() if self.mutants else tuple(self._without_mutant()),
             unknown=tuple(self._unknown(chosen)),
             seconds=time.monotonic() - began,
+            chosen=len(chosen),
+            interrupted=interrupted,
         )
 
     # -- choosing -----------------------------------------------------------------------------------------------
@@ -211,19 +222,21 @@ class KillRun:
 
     # -- trying -------------------------------------------------------------------------------------------------
 
-    def _trials(self, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> tuple[bool, dict[str, Trial]]:
-        """Try the unbroken engine, then every mutant; True if in forked copies."""
+    def _trials(self, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> None:
+        """Try the unbroken engine, then every mutant: in forked copies if the engine survives that."""
         interpreter = interpreter_for(self.engine, self.note)
         if not self.fresh:
             with Benches(self.jobs, lambda: self._bench(interpreter, forked=True)) as benches:
                 supported = self._supported(benches.first.start(), cases)
-                if self._controlled(benches, supported):
-                    return True, self._tried(benches, chosen, supported)
+                self._forked = self._controlled(benches, supported)
+                if self._forked:
+                    self._try_all(benches, chosen, supported)
+                    return
             self.note("the unbroken engine does not survive being forked; starting a worker for each mutant")
         with Benches(self.jobs, lambda: self._bench(interpreter, forked=False)) as benches:
             supported = self._supported(benches.first.start(), cases)
             self._controlled(benches, supported)
-            return False, self._tried(benches, chosen, supported)
+            self._try_all(benches, chosen, supported)
 
     def _bench(self, interpreter: str, forked: bool) -> Bench:
         return Bench(self.engine, interpreter, self._config(self.engine), self._limit, forked, self.smoke)
@@ -265,7 +278,7 @@ class KillRun:
             self._control.update({ending.case: ending for ending in trial.endings})
         return not any(ending.outcome in (Outcome.CRASH, Outcome.TIMEOUT) for ending in self._control.values())
 
-    def _tried(self, benches: Benches, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> dict[str, Trial]:
+    def _try_all(self, benches: Benches, chosen: Sequence[Mutant], cases: Sequence[CaseInfo]) -> None:
         passing = [case for case in cases if self._control[case.id].outcome is Outcome.PASS]
         done = 0
 
@@ -278,7 +291,10 @@ class KillRun:
             self.progress(done, len(chosen))
             return trial
 
-        return {str(trial.mutant): trial for trial in benches.map(attempt, chosen)}
+        try:
+            benches.map(attempt, chosen)
+        finally:
+            self._finished = {str(trial.mutant): trial for trial in benches.results}
 
     # -- judging ------------------------------------------------------------------------------------------------
 
@@ -319,43 +335,11 @@ class KillRun:
         if useless or len(ran) < len(own):
             why = "; ".join(sorted({f"{end.outcome}: {end.message or 'no reason'}"[:100] for end in useless}))
             reason = f"{len(useless)} of {len(own)} own cases do not pass on the unbroken engine ({why})"
-            return RuleVerdict(rule, Verdict.UNJUDGED, (), len(ran), reason if useless else "own cases were not run")
+            lacking = useless and all(ending.outcome is Outcome.UNSUPPORTED for ending in useless)
+            verdict = Verdict.UNSUPPORTED if lacking else Verdict.UNJUDGED
+            return RuleVerdict(rule, verdict, (), len(ran), reason if useless else "own cases were not run")
         names = ", ".join(ending.case.partition("/")[2] for ending in ran)
         return RuleVerdict(rule, Verdict.SURVIVED, (), len(ran), f"all {len(ran)} own cases passed: {names}")
-
-    # -- null engines -------------------------------------------------------------------------------------------
-
-    def _null_engines(self, cases: Sequence[CaseInfo]) -> tuple[NullResult, ...]:
-        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            return tuple(pool.map(lambda name: self._null(name, cases), NULL_ENGINES))
-
-    def _null(self, name: str, cases: Sequence[CaseInfo]) -> NullResult:
-        engine = Engine(
-            name=name,
-            module=f"conformance.nulls.{name}",
-            capabilities=frozenset(CAPABILITIES) - _BEYOND_NULLS,
-            detect={},
-        )
-        rules = self.catalogue.rules
-        tried = [
-            case
-            for case in cases
-            if rules[case.rule].level == "MUST" and not _BEYOND_NULLS & {*rules[case.rule].needs, *case.needs}
-        ]
-        bench = Bench(engine, interpreter_for(engine), self._config(engine), self._limit, forked=True, smoke=False)
-        try:
-            trial = bench.try_mutant(None, tried)
-        finally:
-            bench.close()
-        by_rule: dict[str, list[Ending]] = {}
-        for ending in trial.endings:
-            by_rule.setdefault(ending.rule, []).append(ending)
-        passed = {
-            rule: tuple(ending.case for ending in endings)
-            for rule, endings in by_rule.items()
-            if all(ending.outcome is Outcome.PASS for ending in endings)
-        }
-        return NullResult(name, passed, len(tried), trial.error)
 
 
 def _counted(endings: Iterable[Ending]) -> dict[str, int]:

@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 
-from conformance.kill import KillReport, NullResult, RuleVerdict, Tried, Verdict
+from conformance.kill import KillReport, RuleVerdict, Tried, Verdict
+from conformance.kill_nulls import NullResult
 from conformance.markdown import cell, table
 
 
@@ -54,6 +55,7 @@ def as_json(report: KillReport) -> str:
         "problems": report.problems,
         "counts": counts(report),
         "seconds": round(report.seconds, 3),
+        "interrupted": report.interrupted,
         "exit_code": int(report.exit_code),
     }
     return json.dumps(document, indent=1)
@@ -69,7 +71,11 @@ def headline(report: KillReport) -> str:
     """One line that says how it went."""
     pairs = ", ".join(f"{count} {verdict}" for verdict, count in counts(report).items() if count) or "nothing judged"
     problems = len(report.problems)
-    end = "no problem" if not problems else f"{problems} problem{'s' if problems > 1 else ''}"
+    end = f"{problems} problem{'s' if problems > 1 else ''}" if problems else "no problem"
+    if not problems and not report.judged:
+        end = "no mutant could be judged"
+    if report.interrupted:
+        end += f" so far, interrupted after {len(report.tried)} of {report.chosen} mutants"
     way = "forked copies" if report.forked else "a worker for each"
     return (
         f"{report.engine} {report.version}: {len(report.tried)} mutants ({pairs}), {len(report.nulls)} null engines; "
@@ -126,7 +132,8 @@ def print_terminal(report: KillReport, every: bool) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
-    colours = {Verdict.KILLED: "green", Verdict.SURVIVED: "bold red", Verdict.ERROR: "red", Verdict.UNJUDGED: "yellow"}
+    colours = {Verdict.KILLED: "green", Verdict.SURVIVED: "bold red", Verdict.ERROR: "red",
+               Verdict.UNJUDGED: "bold yellow", Verdict.UNSUPPORTED: "yellow"}
     rows = [row for row in by_rule(report) if every or row[2].verdict is not Verdict.KILLED]
     if rows:
         table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")

@@ -6,9 +6,7 @@ It is written whole at the end, to a temporary file that is then moved into plac
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -80,22 +78,13 @@ def replay(engine: str, case: str, engines_file: Path | None = None) -> str:
 
 
 def write(path: Path, lines: Iterator[dict[str, Any]]) -> None:
-    """Write the records to *path*, all or nothing."""
+    """Write the records to *path*, all or nothing; its folder is made."""
+    from reports.files import write_atomically
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            for line in lines:
-                # ASCII: an engine's text may hold unpaired surrogates, which UTF-8 cannot, and separators that
-                # str.splitlines takes for the end of a line
-                stream.write(json.dumps(line) + "\n")
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes it private; a result has the usual rights
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    # ASCII: an engine's text may hold unpaired surrogates, which UTF-8 cannot, and separators that str.splitlines
+    # takes for the end of a line. Numbers that JSON does not know would make a file that nobody reads.
+    write_atomically(path, "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines))
 
 
 def last_failed(path: Path) -> frozenset[str]:

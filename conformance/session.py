@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from conformance.engines import interpreter_for
 from conformance.errors import ConformError, UsageFault
 from conformance.lane import Lane
 from conformance.outcome import CaseResult, Failure, Outcome
-from conformance.process import Late, WorkerProcess, start_worker
+from conformance.process import Ended, Late, WorkerProcess, start_worker
 from conformance.rule import Rule
 from conformance.schedule import Schedule
 from conformance.selection import CaseInfo, Selection, check_suite
@@ -277,11 +277,14 @@ class Session:
         return self._finished(sys.executable, ready, able, cases, selected, schedule, began, started, None, interrupted)
 
 
-def check_smoke(engine: Engine, worker: WorkerProcess) -> None:
-    """Let a fresh worker try the basics; raises EngineFault that says at which stage it stops and what to do."""
+def check_smoke(engine: Engine, worker: WorkerProcess, stages: Sequence[str] = ()) -> None:
+    """Let a fresh worker try the basics, all stages or only these.
+
+    Raises EngineFault that says at which stage it stops and what to do.
+    """
     from conformance.errors import EngineFault
 
-    worker.send({"smoke": True})
+    worker.send({"smoke": list(stages)})
     stage = "version"
     while True:
         reply = worker.receive(time.monotonic() + engine.timeouts.case)
@@ -295,6 +298,8 @@ def check_smoke(engine: Engine, worker: WorkerProcess) -> None:
             printed = worker.output_until(reply["until"])
             message = f"{failure['tries']}: {failure['message']}"
             details = "\n".join(text for text in (failure["traceback"], printed) if text)
+        elif isinstance(reply, dict):  # a child that answers in place of the worker has died
+            message, details = str(Ended(int(reply.get("died", 0)))), worker.last_words()
         elif isinstance(reply, Late):
             message, details = f"no end within {engine.timeouts.case:g} s", worker.stacks()
         else:

@@ -7,7 +7,7 @@ interpreter: Python 3.8, standard library and numpy >= 1.17 only.
 from __future__ import annotations
 
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -89,9 +89,15 @@ ADVICE["import"] = "Import the engine in its own interpreter by hand and look at
 ADVICE["setup"] = "Correct `setup` in the engine's table entry: Python code that runs with `mx` bound."
 
 
-def run(mx: Any, announce: Callable[[str], None]) -> Optional[Dict[str, str]]:
-    """Try every stage; return None, or stage, tries, message, advice and traceback of the first that stops."""
+#: What every program of the differential mode stands on.
+FOR_PROGRAMS = ("version", "array", "autograd")
+
+
+def run(mx: Any, announce: Callable[[str], None], only: Sequence[str] = ()) -> Optional[Dict[str, str]]:
+    """Try every stage, or only these; None, or stage, tries, message, advice and traceback of the first that stops."""
     for name, tries, advice, body in STAGES:
+        if only and name not in only:
+            continue
         announce(name)
         try:
             body(mx)

@@ -8,7 +8,7 @@ configuration ``{"module": ..., ...}``    ``{"ready": true, "version", "python",
                                           or ``{"fault": stage, "message", "traceback"}``
 ``{"run": [case id, ...]}``               per case ``{"start": id}`` and ``{"end": id, "outcome": ..., ...}``
 ``{"mutant": id, "cases": [...]}``        the same from a child that is broken by a mutant; see ``forked.py``
-``{"smoke": true}``                       per stage ``{"stage": name}``, then ``{"smoke": null or failure}``
+``{"smoke": [stage, ...]}``               per stage ``{"stage": name}``, then ``{"smoke": null or failure}``
 ``{"oracle": what, ...}``                 what two engines are compared by; see ``oracle/engine_side.py``
 ``{"linger": seconds}``                   after that time ``{"lingered": true}``
 end of file                               ends
@@ -468,7 +468,7 @@ def _serve(command: Dict[str, Any], channel: Channel, runner: Runner) -> None:
         from conformance import smoke
 
         channel.mark()
-        failure = smoke.run(runner.mx, lambda stage: channel.send({"stage": stage}))
+        failure = smoke.run(runner.mx, lambda stage: channel.send({"stage": stage}), command["smoke"])
         channel.flush()
         channel.take_over()
         channel.send({"smoke": failure, "until": channel.mark()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import signal
+import sys
 import textwrap
 import threading
 import traceback
@@ -13,6 +14,7 @@ from typing import Any
 import click
 
 from conformance import __version__
+from conformance.cli.stdout import told
 from conformance.exit_codes import ExitCode
 
 #: Name of each command and the module that holds it as ``command``; the order is that of ``--help``.
@@ -35,16 +37,31 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """A group whose commands are imported on use, so that every command starts at once."""
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse and run; standard output is watched while the one that prints can still say what is wrong."""
+        with told():
+            return super().main(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what nobody foresaw is a fault of the harness, and must not look like a verdict."""
         try:
-            return super().invoke(ctx)
+            return self._flushed(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(int(ExitCode.INTERRUPTED))
         except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 - the last line of defence
             traceback.print_exc()
             click.echo(f"Error: a fault of the harness ({type(error).__name__}); please report it", err=True)
             ctx.exit(int(ExitCode.HARNESS))
+
+    def _flushed(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

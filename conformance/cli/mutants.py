@@ -8,10 +8,17 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.numbers import FEW, SECONDS
+from conformance.errors import UsageFault
+
+#: Where the mutants of this project are defined.
+OWN = "conformance.mutants"
+
 #: As --help states them.
 EXIT_CODES = (
-    "Exit codes: 0 every mutant is killed and no null engine passes a MUST rule, 1 a survivor or another gap, "
-    "2 wrong use, 3 the engine did not start, 4 faulty suite, 5 nothing was tried."
+    "Exit codes: 0 every mutant that the engine can be judged by is killed and no null engine passes a MUST rule, "
+    "1 a survivor, one that no case could judge, or another gap, 2 wrong use, 3 the engine did not start, "
+    "4 faulty suite, 5 none could be judged, 130 interrupted."
 )
 
 
@@ -25,10 +32,10 @@ EXIT_CODES = (
     help="Run the cases of the rules that a mutant names, or all (takes minutes).",
 )  # fmt: skip
 @click.option("--no-nulls", is_flag=True, help="Leave the null engines out.")
-@click.option("--jobs", type=click.IntRange(1), help="Workers side by side.  [default: one per core, at most 2]")
-@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds that a case may take.")
+@click.option("--jobs", type=FEW, help="Workers side by side.  [default: one per core, at most 2]")
+@click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="Seconds that a case may take.")
 @click.option("--fresh", is_flag=True, help="A new worker for each mutant, instead of a forked copy.")
-@click.option("--package", default="conformance.mutants", show_default=True, help="Where the mutants are defined.")
+@click.option("--package", default=OWN, show_default=True, help="Where the mutants are defined.")
 @click.option("--all", "every", is_flag=True, help="Show the killed ones too.")
 @click.option("--list", "listing", is_flag=True, help="Only list the mutants.")
 @click.option(
@@ -58,6 +65,8 @@ def command(
 
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # a vendor's own package of mutants may lie in the current folder
+    if package != OWN:
+        _try_package(package)
     catalogue = load_catalogue(mutants=package)
     progress = _Progress()
     run = KillRun(
@@ -89,6 +98,19 @@ def command(
     else:
         kill_report.print_terminal(report, every)
     raise SystemExit(int(report.exit_code))
+
+
+def _try_package(package: str) -> None:
+    """UsageFault unless a vendor's own package can be imported and defines mutants."""
+    from conformance.mutants import load_mutants
+
+    try:
+        found = load_mutants(package)
+    except Exception as error:  # noqa: BLE001 - a module of the package may raise anything
+        raise UsageFault(f"the mutants of {package!r} cannot be loaded: {type(error).__name__}: {error}",
+                         "Name a package of modules with mutants; the current folder is searched as well.") from None
+    if not any(f"{mutant.module}.".startswith(f"{package}.") for mutant in found.values()):
+        raise UsageFault(f"{package!r} defines no mutants", "See conformance/mutants/__init__.py for how that is done.")
 
 
 class _Progress:

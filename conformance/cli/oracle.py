@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.numbers import COUNT, SECONDS
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
+from conformance.output import try_folder
 
 if TYPE_CHECKING:
     from conformance.oracle.session import Finding, Outcome
@@ -24,14 +26,14 @@ Examples:
 @click.argument("first", metavar="ENGINE")
 @click.argument("second", metavar="ENGINE")
 @click.option("--engines-file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with more engines.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), metavar="N", help="How long. [default: 60]")
-@click.option("--programs", type=click.IntRange(1), metavar="N", help="How many programs.")
+@click.option("--seconds", type=SECONDS, metavar="N", help="How long. [default: 60]")
+@click.option("--programs", type=COUNT, metavar="N", help="How many programs.")
 @click.option("--seed", type=click.IntRange(0), metavar="N", default=0, help="Other seed, other programs.")
 @click.option("--operators", "globs", multiple=True, metavar="GLOB",
               help="Only such operations: 'nd.sum', 'NDArray[]'; repeatable.")
 @click.option("--known", "known_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="YAML of known differences.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", default=20.0,
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", default=20.0,
               help="For each program. [default: 20]")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", metavar="FORM",
               help="terminal, markdown or json, on stdout.")
@@ -56,6 +58,8 @@ def command(
     from conformance.oracle.judge import rules_by_operation
     from conformance.oracle.session import Plan, Session
 
+    if output is not None:
+        try_folder(output)
     engines = find_engine(first, engines_file), find_engine(second, engines_file)
     if engines[0].name == engines[1].name:
         raise UsageFault("the two engines are the same", "Name two engines; see `conform engines`.")
@@ -74,7 +78,7 @@ def command(
 def _code(outcome: Outcome) -> ExitCode:
     if outcome.interrupted:
         return ExitCode.INTERRUPTED
-    if outcome.findings or outcome.stale:
+    if outcome.findings or outcome.stale or outcome.unexamined:
         return ExitCode.DIFFERS
     return ExitCode.OK if outcome.programs else ExitCode.NOTHING
 

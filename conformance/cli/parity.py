@@ -29,7 +29,15 @@ def command(name: str, engines_file: Path | None, spaces: tuple[str, ...], form:
     """
     from conformance.engine import find_engine
     from conformance.errors import UsageFault
-    from conformance.parity.table import differences, load_exceptions, load_functions, status_of, survey
+    from conformance.parity.table import (
+        differences,
+        exception_for,
+        load_exceptions,
+        load_functions,
+        status_of,
+        survey,
+        tally,
+    )
 
     exceptions = load_exceptions()
     functions = load_functions()
@@ -40,10 +48,16 @@ def command(name: str, engines_file: Path | None, spaces: tuple[str, ...], form:
     wanted = {key: function for key, function in functions.items()
               if (not spaces or function.space in spaces) and status_of(key, exceptions) != "excluded"}
     found = differences(wanted, survey(find_engine(name, engines_file)))
+    count = tally(wanted, exceptions, found)
+    pending = [key for key in wanted if status_of(key, exceptions) == "pending"]
     if form == "json":
-        click.echo(json.dumps({"engine": name, "functions": len(wanted), "differences": found}, indent=1))
+        click.echo(json.dumps({"engine": name, "functions": len(wanted), "done": count["done"], "pending": pending,
+                               "differences": found}, indent=1))
     else:
-        for key, text in found.items():
-            click.echo(f"{key}: {text}")
-        click.echo(f"{len(wanted) - len(found)} of {len(wanted)} functions as in MXNet 1.9.1", err=True)
+        for key, text in sorted({**dict.fromkeys(pending, "there"), **found}.items()):
+            exception = exception_for(key, exceptions)
+            click.echo(f"{key}: {text}" + (f"; pending: {exception.reason}" if exception else ""))
+        there = sum(key not in found for key in pending)
+        waiting = f"; {len(pending)} are pending, of which {there} are there" if pending else ""
+        click.echo(f"{count['done']} of {len(wanted)} functions as in MXNet 1.9.1{waiting}", err=True)
     raise SystemExit(1 if found else 0)

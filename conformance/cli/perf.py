@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from conformance.cli import perf_memory
+from conformance.cli.numbers import COUNT, FEW
 from conformance.cli.perf_engines import engines_of, environment_of
 from conformance.engine import Engine
 from conformance.engines.provision import interpreter_for
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
+from conformance.output import try_file, write_file
 from perfsuite import present
 from perfsuite.compare import Comparison, select
 from perfsuite.compare import compare as compare_workload
@@ -46,8 +48,8 @@ def _worker(engine: Engine, threads: int) -> MeasuringWorker:
 @click.option("--engines", required=True, help="Names, separated by commas; the first is held against each other one.")
 @click.option("--select", "patterns", multiple=True, metavar="GLOB", help="Family, record, or record/size; repeatable.")
 @click.option("--quick", is_flag=True, help="Only the quick size of each record.")
-@click.option("--rounds", default=9, show_default=True, type=click.IntRange(1), help="Interleaved rounds per workload.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(1), help="Compute threads, for all alike.")
+@click.option("--rounds", default=9, show_default=True, type=COUNT, help="Interleaved rounds per workload.")
+@click.option("--threads", default=1, show_default=True, type=FEW, help="Compute threads, for all alike.")
 @click.option("--clock", type=click.Choice(["cpu", "wall"]), default=None,
               help="Which time counts; cpu with one thread, wall with more, unless given.")
 @click.option(
@@ -62,8 +64,10 @@ def compare(
     """Hold engines side by side: interleaved, verified, as ratios with an interval.
 
     A ratio above 1 says how many times faster the first engine is. A result that is wrong before or after the timing
-    leaves no number, and the command ends with status 1.
+    leaves no number, and the command ends with status 1. An interrupted one shows what it has.
     """
+    if output is not None:
+        try_file(output)
     chosen = engines_of(engines)
     workloads = list(select(load_records(), patterns, quick))
     if not workloads:
@@ -71,18 +75,25 @@ def compare(
     clock = clock or ("cpu" if threads == 1 else "wall")
     progress_console = Console(stderr=True)
     results: list[Comparison] = []
+    interrupted = False
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(_worker(engine, threads)) for engine in chosen]
         progress = stack.enter_context(Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=progress_console,
             transient=True, disable=not progress_console.is_terminal))
         task = progress.add_task("measuring", total=len(workloads) * rounds)
-        for record, size in workloads:
-            progress.update(task, description=f"{record.name}/{size}")
-            results.append(compare_workload(workers, record, size, rounds, clock, lambda: progress.advance(task)))
+        try:
+            for record, size in workloads:
+                progress.update(task, description=f"{record.name}/{size}")
+                results.append(compare_workload(workers, record, size, rounds, clock, lambda: progress.advance(task)))
+        except KeyboardInterrupt:
+            interrupted = True
         facts = [{"name": worker.name, **worker.facts} for worker in workers]
     _write(results, present.conditions(threads, clock, rounds, facts), form, output)
     wrong = [m for c in results for m in c.measured if m.void and m.void != "not built for this library"]
+    if interrupted:
+        click.echo(f"Interrupted after {len(results)} of {len(workloads)} workloads.", err=True)
+        raise SystemExit(ExitCode.INTERRUPTED)
     raise SystemExit(ExitCode.DIFFERS if wrong else ExitCode.OK)
 
 
@@ -99,9 +110,7 @@ def _write(results: list[Comparison], condition: str, form: str, output: Path | 
     if output is None:
         click.echo(text)
         return
-    temporary = output.with_name(output.name + ".part")
-    temporary.write_text(text)
-    temporary.replace(output)
+    write_file(output, text)
 
 
 @command.command(name="list")

@@ -10,16 +10,17 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from conformance.cli.numbers import COUNT, SECONDS
 from conformance.cli.perf_engines import engines_of, environment_of
 from conformance.engine import Engine
 from conformance.engines.provision import interpreter_for
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
+from conformance.output import try_file, write_file
 from perfsuite.memory import ASKED, MODES, MemoryRun, NoMemoryRun, Subject, choose, joined, measure, read_run
 from perfsuite.memory_models import MODELS
 from perfsuite.memory_page import faults, markdown, print_tables
 from perfsuite.memory_picture import svg
-from reports.files import write_atomically
 
 
 @click.command("memory", epilog="Examples:  conform perf memory --quick   |   conform perf memory --models 'resnet*' "
@@ -29,8 +30,8 @@ from reports.files import write_atomically
 @click.option("--models", "patterns", multiple=True, metavar="GLOB",
               help=f"Models by name; repeatable. There are {', '.join(MODELS)}.")
 @click.option("--quick", is_flag=True, help="Only the small models, with small batches.")
-@click.option("--batch", type=click.IntRange(1), help="The batch of every model, instead of its own.")
-@click.option("--limit", default=600.0, show_default=True, type=click.FloatRange(1),
+@click.option("--batch", type=COUNT, help="The batch of every model, instead of its own.")
+@click.option("--limit", default=600.0, show_default=True, type=SECONDS,
               help="Seconds for each measurement.")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True,
               help="How to print it.")
@@ -48,6 +49,9 @@ def command(
     with its reason; a failure also ends the command with status 1. An interrupted run shows what it has.
     """
     interrupted = False
+    for target in (output, picture):
+        if target is not None:
+            try_file(target)
     if earlier:
         try:
             run = joined([read_run(path.read_text(encoding="utf-8")) for path in earlier])
@@ -59,7 +63,7 @@ def command(
             raise UsageFault(f"no model matches {', '.join(patterns)}", f"there are {', '.join(MODELS)}")
         run, interrupted = _measured(engines_of(engines), chosen, limit)
     if picture is not None:
-        write_atomically(picture, svg(run))
+        write_file(picture, svg(run))
     _write(run, form, output, picture)
     raise SystemExit(ExitCode.INTERRUPTED if interrupted else ExitCode.DIFFERS if faults(run) else ExitCode.OK)
 
@@ -105,4 +109,4 @@ def _write(run: MemoryRun, form: str, output: Path | None, picture: Path | None)
     if output is None:
         click.echo(text, nl=not text.endswith("\n"))
     else:
-        write_atomically(output, text)
+        write_file(output, text)

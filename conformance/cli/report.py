@@ -12,8 +12,8 @@ import click
 
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
+from conformance.output import write_file
 from reports import Report, Result, ResultError, load, merge
-from reports.files import write_atomically
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 _OUTPUT = click.option(
@@ -46,7 +46,8 @@ def html(files: tuple[Path, ...], output: Path | None, title: str) -> None:
 @command.command()
 @_FILES
 @_OUTPUT
-@click.option("--details", default=25, show_default=True, help="Failures spelled out for each engine.")
+@click.option("--details", default=25, type=click.IntRange(0), show_default=True,
+              help="Failures spelled out for each engine.")
 def markdown(files: tuple[Path, ...], output: Path | None, details: int) -> None:
     """GitHub-flavoured markdown, for a pull request or a job summary."""
     from reports.markdown import render
@@ -93,8 +94,9 @@ def badge(file: Path, output: Path | None, label: str) -> None:
 @command.command()
 @_FILES
 @_OUTPUT
-@click.option("--details", default=10, show_default=True, help="Failures shown in full for each engine.")
-@click.option("--width", type=click.IntRange(min=60), help="Columns; by default those of the terminal, else 80.")
+@click.option("--details", default=10, type=click.IntRange(0), show_default=True,
+              help="Failures shown in full for each engine.")
+@click.option("--width", type=click.IntRange(60, 10000), help="Columns; by default those of the terminal, else 80.")
 def terminal(files: tuple[Path, ...], output: Path | None, details: int, width: int | None) -> None:
     """What `conform run` prints at its end."""
     from reports.terminal import render
@@ -160,8 +162,5 @@ def _put(text: str, output: Path | None) -> None:
         sys.stdout.buffer.write(text.encode())  # UTF-8 whatever the locale: these are file formats
         sys.stdout.buffer.flush()
         return
-    try:
-        write_atomically(output, text)
-    except OSError as error:
-        raise UsageFault(f"{output}: cannot be written: {error.strerror or error}") from None
+    write_file(output, text)
     click.echo(str(output), err=True)

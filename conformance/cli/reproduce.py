@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.errors import UsageFault, writing
+from conformance.errors import UsageFault
+from conformance.output import try_file, write_file
 
 if TYPE_CHECKING:
     from conformance.case import Case
@@ -36,6 +37,8 @@ def command(identifier: str, name: str, engines_file: Path | None, target: Path 
     from conformance.engine import find_engine
     from conformance.reproduce import script
 
+    if target is not None:
+        try_file(target)
     engine = find_engine(name, engines_file)
     catalogue = load_catalogue()
     case = _chosen(catalogue, identifier, results / f"{engine.file_name}.jsonl")
@@ -43,10 +46,7 @@ def command(identifier: str, name: str, engines_file: Path | None, target: Path 
     if target is None:
         click.echo(text, nl=False)
         return
-    from reports.files import write_atomically
-
-    with writing(target):
-        write_atomically(target, text)
+    write_file(target, text)
     click.echo(f"{case.id} on {engine.name}: {target}", err=True)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.numbers import FEW, SECONDS
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
 from conformance.rule import AREAS, LEVELS
@@ -32,7 +33,7 @@ class Shard(click.ParamType[tuple[int, int]]):
         if isinstance(value, tuple):
             return value
         number, slash, of = value.partition("/")
-        if not (slash and number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
             self.fail(f"expected i/n with 1 <= i <= n, such as 1/4; got {value!r}", param, ctx)
         return int(number), int(of)
 
@@ -51,8 +52,8 @@ Examples:
 @click.option("--last-failed", is_flag=True, help="What did not pass in the last result in --output.")
 @click.option("--shard", type=Shard(), help="The i-th of n parts.")
 @click.option("--list", "listing", is_flag=True, help="Print the selected cases and run none.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", default=1, help="Workers at once. [default: 1]")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each case.")
+@click.option("--jobs", type=FEW, metavar="N", default=1, help="Workers at once. [default: 1]")
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="For each case.")
 @click.option("--waivers", type=click.Path(dir_okay=False, path_type=Path), help="TOML file of waivers.")
 @click.option("--strict", is_flag=True, help="A waiver for what passes now makes the run fail.")
 @click.option("--isolation", type=click.Choice(["process", "none"]), default="process", metavar="HOW",

@@ -115,10 +115,19 @@ class Known:
 def load(path: Path = FILE) -> list[Known]:
     """All entries of the file; UsageFault that names what is wrong with it."""
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8")) or []
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageFault(f"{path} cannot be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise _no_list(path, f"what is no YAML ({' '.join(str(error).split())[:200]})") from None
+    document = [] if document is None else document
+    if not isinstance(document, list):
+        raise _no_list(path, _shown(document))
+    for number, entry in enumerate(document, 1):
+        if not isinstance(entry, dict):
+            raise _no_list(path, f"{_shown(entry)} as entry {number}")
+    try:
         jsonschema.validate(document, SCHEMA)
-    except (OSError, yaml.YAMLError) as error:
-        raise UsageFault(f"{path}: {error}") from None
     except jsonschema.ValidationError as error:
         place = "/".join(map(str, error.absolute_path))
         raise UsageFault(f"{path}: entry {place}: {error.message}") from None
@@ -127,6 +136,17 @@ def load(path: Path = FILE) -> list[Known]:
     if repeated:
         raise UsageFault(f"{path}: the same id twice: {', '.join(sorted(repeated))}")
     return found
+
+
+def _no_list(path: Path, got: str) -> UsageFault:
+    return UsageFault(f"{path} is no list of known differences: expected a YAML list of entries with "
+                      f"{', '.join(SCHEMA['items']['required'])}, got {got}",
+                      "conformance/oracle/known.yaml shows how they look.")
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return f"a {type(value).__name__}: {text if len(text) <= 60 else text[:60] + '...'}"
 
 
 def _entry(given: Mapping[str, Any], path: Path) -> Known:

@@ -30,9 +30,13 @@ Python's operators, methods, reductions, indexing, assignment, and recorded chai
 programs. A difference is run again in new processes and shrunk to a few lines. It is none where rounding explains it
 (arrays that are moved by a unit in the last place move the result as far, or float32 gives the same on both where
 float16 does not), nor where a call has two faults and each engine names another one: then there are two simpler calls
-that both engines refuse, one for either fault. What is left is judged: by numpy or finite differences where they can
-tell who is wrong, by the rules that name the operation otherwise. `--output` writes a script for each, which runs on
-either engine.
+that both engines refuse, one for either fault. What is left is judged: by numpy, for every operator that means what a
+plain function of numpy means, and by finite differences where they can tell who is wrong; by the rules that name the
+operation otherwise. `--output` writes a script for each, which runs on either engine and ends with status 1 where the
+difference is there.
+
+An engine that hangs costs `--timeout` each time, so a session may look into what it has found for some such times after
+`--seconds`. What was not shrunk fully then says so, and the summary says how many programs were not looked into.
 
 What is listed below is known and has a reason; it lies in `conformance/oracle/known.yaml`, where the example of an
 entry is run at the start of every session: an entry that shows nothing any more is reported, and has to go. Programs

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from conformance.engine import Engine
+from conformance.errors import writing
 from conformance.markdown import cell
 from conformance.oracle.script import script
 from conformance.oracle.session import Finding, Outcome
+from conformance.output import write_file
 
 FORMATS = ("terminal", "markdown", "json")
+
+NOT_WHOLE = "not shrunk fully: a smaller program may show it as well"
 
 
 def render(outcome: Outcome, form: str) -> str:
@@ -26,8 +30,11 @@ def summary(outcome: Outcome) -> str:
     found = len(outcome.findings)
     rate = outcome.programs / outcome.seconds * 60 if outcome.seconds else 0.0
     excused = "".join(f", {count} were {why}" for why, count in outcome.excused.most_common())
+    unexamined = "" if not outcome.unexamined else (
+        f", {outcome.unexamined} differed in ways that there was no time left to look into")
     return (f"{outcome.programs} programs in {outcome.seconds:.0f} s ({rate:.0f} a minute): {found or 'no'} new "
-            f"difference{'' if found == 1 else 's'}; {known} programs showed {len(outcome.known)} known ones{excused}, "
+            f"difference{'' if found == 1 else 's'}; {known} programs showed {len(outcome.known)} known ones{excused}"
+            f"{unexamined}, "
             f"{outcome.avoided} were not run because they are known to end an engine")
 
 
@@ -44,6 +51,8 @@ def terminal(outcome: Outcome) -> str:
                   f"{_times(finding)}", *(f"       {line}" for line in _code(finding)),
                   f"     {outcome.engines[0]}: {finding.difference.first}",
                   f"     {outcome.engines[1]}: {finding.difference.second}", f"     {finding.verdict.why}"]
+        if not finding.whole:
+            lines.append(f"     {NOT_WHOLE}")
         if finding.verdict.rules:
             lines.append(f"     rules: {', '.join(finding.verdict.rules[:8])}")
         lines.append("")
@@ -70,7 +79,7 @@ def markdown(outcome: Outcome) -> str:
                   f"({cell(finding.verdict.text)}){_times(finding)}", "", "```python", *_code(finding), "```", ""]
         lines += [f"- {cell(name)}: {cell(text)}" for name, text in
                   zip(outcome.engines, (finding.difference.first, finding.difference.second))]
-        lines += [f"- {cell(finding.verdict.why)}"]
+        lines += [f"- {cell(finding.verdict.why)}"] + [f"- {NOT_WHOLE}"] * (not finding.whole)
         if finding.verdict.rules:
             lines.append(f"- rules: {cell(', '.join(finding.verdict.rules))}")
         lines.append("")
@@ -82,7 +91,8 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "format": "gluon-conformance-oracle", "version": 1,
         "engines": [{"name": name, "version": version} for name, version in zip(outcome.engines, outcome.versions)],
-        "programs": outcome.programs, "avoided": outcome.avoided, "seconds": round(outcome.seconds, 1),
+        "programs": outcome.programs, "avoided": outcome.avoided, "unexamined": outcome.unexamined,
+        "seconds": round(outcome.seconds, 1),
         "interrupted": outcome.interrupted, "known": dict(outcome.known.most_common()),
         "excused": dict(outcome.excused.most_common()),
         "stale": [entry.id for entry in outcome.stale], "notes": outcome.notes,
@@ -92,7 +102,8 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
             "np_shape": finding.program.np_shape, "variable": finding.difference.name,
             "shows": dict(zip(outcome.engines, (finding.difference.first, finding.difference.second))),
             "verdict": finding.verdict.text, "wrong": finding.verdict.wrong, "why": finding.verdict.why,
-            "rules": list(finding.verdict.rules), "programs": finding.count} for finding in outcome.findings],
+            "rules": list(finding.verdict.rules), "programs": finding.count,
+            "shrunk": finding.whole} for finding in outcome.findings],
     }
 
 
@@ -103,15 +114,14 @@ def as_json(outcome: Outcome) -> str:
 
 def write(outcome: Outcome, engines: tuple[Engine, Engine], folder: Path) -> list[Path]:
     """The result as ``oracle.json`` and a script for each difference; returns the paths."""
-    from reports.files import write_atomically
-
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     written = [folder / "oracle.json"]
-    write_atomically(written[0], as_json(outcome))
+    write_file(written[0], as_json(outcome))
     for number, finding in enumerate(outcome.findings, 1):
         name = "".join(c if c.isalnum() else "-" for c in finding.signature[0]).strip("-")[:40] or "difference"
         written.append(folder / f"{number:03}-{name}-{finding.difference.kind}.py")
-        write_atomically(written[-1], script(finding, engines))
+        write_file(written[-1], script(finding, engines))
     _remove_old(folder, written)
     return written
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from conformance.engine import Engine
-from conformance.oracle import excuses, generate, operators
+from conformance.oracle import excuses, generate, names, operators
 from conformance.oracle.answers import Answer, Difference, compare, signature
 from conformance.oracle.judge import Judge, Verdict
 from conformance.oracle.known import Known
 from conformance.oracle.program import Program
-from conformance.oracle.shrink import TOGETHER, TRIES, shrink
+from conformance.oracle.shrink import TOGETHER, TRIES, OutOfTime, shrink
 from conformance.oracle.side import Side
 
 #: How many differences of one kind are shrunk, to see whether they are the same thing.
@@ -23,6 +24,10 @@ ALIKE = 2
 
 #: How long the example of a known hang is waited for.
 HANG_SECONDS = 4.0
+
+#: How much longer than its time a session may take to look into what it has found, in limits of one program; and how
+#: long it may take to verify one difference, or to tell whether an engine is to blame for it.
+GRACE = 3
 
 Pairs = list[tuple[Answer, Answer]]
 
@@ -43,13 +48,15 @@ class Plan:
 
 @dataclass
 class Finding:
-    """A difference that is not known: the smallest program for it, the verdict, and how many programs showed it."""
+    """A difference that is not known: the smallest program for it, the answers, and how many programs showed it."""
 
     program: Program
     difference: Difference
     verdict: Verdict
     signature: tuple[str, ...]
+    answers: tuple[Answer, Answer]
     count: int = 1
+    whole: bool = True      # nothing smaller was left to try
 
 
 @dataclass
@@ -60,6 +67,7 @@ class Outcome:
     versions: tuple[str, str] = ("", "")
     programs: int = 0
     avoided: int = 0
+    unexamined: int = 0     # programs that differed when there was no time left to look into it
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
     known: Counter[str] = field(default_factory=Counter)
@@ -98,6 +106,7 @@ class Session:
         self._shrunk: Counter[tuple[str, ...]] = Counter()
         self._threads = ThreadPoolExecutor(2)
         self._began = time.monotonic()
+        self._until = math.inf
 
     def _note(self, text: str) -> None:
         if len(self.outcome.notes) < 200:
@@ -113,6 +122,7 @@ class Session:
                 started.result()
             self.outcome.versions = self.sides[0].version, self.sides[1].version
             found = self._operators()
+            self._until = self._ending(GRACE)
             self._examples()
             self._began = time.monotonic()
             self._programs(found)
@@ -129,6 +139,7 @@ class Session:
         """What either engine describes, as far as both have it."""
         described = next((found for side in self.sides if (found := side.operators())), None)
         if described is None:
+            names.check(self.plan.globs, ())
             self._note("neither engine describes its operators; only the general families of programs are run")
             return []
         paths = operators.paths_of(described)
@@ -137,6 +148,7 @@ class Session:
                        if not has[i].intersection(entry["paths"]) and has[1 - i].intersection(entry["paths"]))
                 for i in (0, 1)]
         self.outcome.missing = only[0], only[1]
+        names.check(self.plan.globs, has[0] & has[1])
         usable = operators.read(described, has[0] & has[1], self.plan.globs)
         for operator in usable:
             self._judge.rules.setdefault(operator.path, operator.rules)
@@ -146,7 +158,11 @@ class Session:
         """Every known difference must still be there."""
         entries = self.plan.known
         for entry in entries:
-            ((first, second),) = self._both([entry.program], HANG_SECONDS if "hang" in entry.kinds else None)
+            try:
+                ((first, second),) = self._both([entry.program], HANG_SECONDS if "hang" in entry.kinds else None)
+            except OutOfTime:
+                self._note("there was no time to run the examples of all known differences")
+                return
             difference = compare(first, second, entry.program)
             if difference is None and entry.unsteady:
                 continue
@@ -172,7 +188,8 @@ class Session:
         waiting = self._admitted(next(batches))
         while waiting or empty < 20:
             empty = 0 if waiting else empty + 1
-            running = [self._threads.submit(side.run, waiting) for side in self.sides] if waiting else []
+            running = [self._threads.submit(side.run, waiting, None, self._ending()) for side in self.sides] \
+                if waiting else []
             done = self._used_up(len(waiting))
             coming = [] if done else self._admitted(next(batches), len(waiting))
             for program, first, second in zip(waiting, *(part.result() for part in running)):
@@ -189,7 +206,12 @@ class Session:
         plan = self.plan
         if plan.programs is not None and self.outcome.programs + more >= plan.programs:
             return True
-        return plan.seconds is not None and time.monotonic() - self._began >= plan.seconds
+        return time.monotonic() >= self._ending()
+
+    def _ending(self, grace: int = 0) -> float:
+        """When the time of the session is up, by ``time.monotonic()``."""
+        seconds = math.inf if self.plan.seconds is None else self.plan.seconds
+        return self._began + seconds + grace * self.plan.limit
 
     def _allowed(self, programs: Sequence[Program]) -> list[Program]:
         return [program for program in programs if not any(entry.forbids(program) for entry in self.plan.known)]
@@ -205,8 +227,13 @@ class Session:
     # -- one difference -------------------------------------------------------------------------------------
 
     def _both(self, programs: Sequence[Program], seconds: float | None = None) -> Pairs:
-        parts: list[Future[list[Answer]]] = [self._threads.submit(side.run, programs, seconds) for side in self.sides]
-        return list(zip(parts[0].result(), parts[1].result()))
+        """What both engines answer; OutOfTime if one had no time to answer all."""
+        parts: list[Future[list[Answer]]] = [
+            self._threads.submit(side.run, programs, seconds, self._until) for side in self.sides]
+        found = list(zip(parts[0].result(), parts[1].result()))
+        if len(found) < len(programs):
+            raise OutOfTime
+        return found
 
     def _admissible(self, programs: Sequence[Program]) -> Pairs:
         """The same without those that would end an engine in a known way, which count as ended."""
@@ -237,6 +264,17 @@ class Session:
         if self._shrunk[kind] >= ALIKE:
             self._count(kind)
             return
+        try:
+            if time.monotonic() >= self._ending(GRACE):
+                raise OutOfTime
+            self._look_into(program, difference)
+        except OutOfTime:
+            if not self._count(kind):
+                self.outcome.unexamined += 1
+
+    def _look_into(self, program: Program, difference: Difference) -> None:
+        """Verify a difference in processes of its own, shrink it, judge it; OutOfTime if that takes too long."""
+        self._until = self._allowance()
         for renewed in [self._threads.submit(side.renew) for side in self.sides]:
             renewed.result()
         (first, second), (again, once_more) = self._both([program, program])
@@ -250,29 +288,38 @@ class Session:
         if self._explained(difference, program) or self._excused(program, difference):
             return
         kind = signature(difference, program)
-        smallest = shrink(program, difference.step, lambda some: self._shows(some, kind), self.plan.shrink_seconds,
-                          3 if difference.kind == "hang" else TOGETHER, self.plan.shrink_tries)
+        # What was verified shortly before the time is up still gets a moment to become simpler.
+        seconds = min(self.plan.shrink_seconds, self._ending(GRACE) - time.monotonic())
+        self._until = time.monotonic() + seconds
+        smallest, whole = shrink(program, difference.step, lambda some: self._shows(some, kind), seconds,
+                                 3 if difference.kind == "hang" else TOGETHER, self.plan.shrink_tries)
+        self._until = self._allowance()
         ((first, second),) = self._both([smallest])
         final = compare(first, second, smallest)
         if final is None:
-            smallest, final = program, difference
+            smallest, final, whole = program, difference, False
         self._shrunk[kind] += 1
         if self._explained(final, smallest) or self._excused(smallest, final):
             return
         final_kind = signature(final, smallest)
-        for finding in self.outcome.findings:
-            if finding.signature == final_kind:
-                finding.count += 1
-                return
-        finding = Finding(smallest, final, self._judge.verdict(smallest, final, (first, second)), final_kind)
+        if self._count(final_kind):
+            return
+        verdict = self._judge.verdict(smallest, final, (first, second))
+        finding = Finding(smallest, final, verdict, final_kind, (first, second), whole=whole)
         self.outcome.findings.append(finding)
         self.watcher.found(finding)
 
-    def _count(self, kind: tuple[str, ...]) -> None:
+    def _allowance(self) -> float:
+        """Until when one difference may be looked into; without end in a session that has none."""
+        return math.inf if self.plan.seconds is None else time.monotonic() + GRACE * self.plan.limit
+
+    def _count(self, kind: tuple[str, ...]) -> bool:
+        """One more program for the finding of this kind; False if there is none."""
         for finding in self.outcome.findings:
             if finding.signature == kind:
                 finding.count += 1
-                return
+                return True
+        return False
 
     @staticmethod
     def _unsteady(

@@ -12,6 +12,10 @@ from conformance.oracle.program import Literal, Program, literal
 #: Runs programs on both engines and says for each whether it still shows what is looked for.
 Shows = Callable[[Sequence[Program]], list[bool]]
 
+class OutOfTime(Exception):
+    """The engines did not answer within what a session allows for this."""
+
+
 #: Candidates that are tried at once.
 TOGETHER = 24
 
@@ -35,29 +39,39 @@ def size(program: Program) -> tuple[int, int, int]:
 
 def shrink(
     program: Program, step: int, shows: Shows, seconds: float = 15.0, together: int = TOGETHER, tries: int = TRIES
-) -> Program:
-    """The smallest program found.
+) -> tuple[Program, bool]:
+    """The smallest program found, and whether nothing smaller was left to try.
 
-    step: the statement of the difference;  seconds, tries: after so long, or so many programs, the best one so far is
-    taken;  together: how many are tried at once.
+    step: the statement of the difference;  seconds, tries: after so long, so many programs, or OutOfTime from *shows*,
+    the best one so far is taken;  together: how many are tried at once.
     """
-    deadline = time.monotonic() + seconds
-    left = tries
-    cut = program.with_lines(program.lines[: step + 1])
-    best = cut if cut.lines == program.lines or shows([cut])[0] else program
+    best = [program]
+    try:
+        whole = _shrunk(best, step, shows, time.monotonic() + seconds, together, tries)
+    except OutOfTime:
+        whole = False
+    return best[-1], whole
+
+
+def _shrunk(found: list[Program], step: int, shows: Shows, deadline: float, together: int, left: int) -> bool:
+    """Append ever smaller programs to *found*; True if nothing smaller is left."""
+    cut = found[0].with_lines(found[0].lines[: step + 1])
+    if cut.lines == found[0].lines or shows([cut])[0]:
+        found.append(cut)
     while True:
+        best = found[-1]
         candidates = sorted({c for c in smaller(best) if size(c) < size(best)}, key=size)
         for start in range(0, len(candidates), together):
             if left <= 0 or time.monotonic() > deadline:
-                return best
+                return False
             some = candidates[start:start + min(together, left)]
             left -= len(some)
             better = [candidate for candidate, yes in zip(some, shows(some)) if yes]
             if better:
-                best = better[0]
+                found.append(better[0])
                 break
         else:
-            return best
+            return True
 
 
 def smaller(program: Program) -> Iterator[Program]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
@@ -15,6 +16,8 @@ from conformance.errors import EngineFault
 from conformance.oracle.answers import Answer
 from conformance.oracle.program import Program
 from conformance.process import Ended, Garbled, Late, WorkerProcess, start_worker
+from conformance.session import check_smoke
+from conformance.smoke import FOR_PROGRAMS
 
 #: Programs sent at once: few enough that a worker which dies takes little with it.
 BATCH = 100
@@ -43,6 +46,7 @@ class Side:
         self._fruitless = 0
         self._closed = False
         self._fresh = False
+        self._tried = False
         self._first = self._next = 0
 
     # -- the worker -----------------------------------------------------------------------------------------
@@ -56,7 +60,18 @@ class Side:
             self._worker, ready = start_worker(self.engine, self._interpreter, config)
             self.version = str(ready.get("version", ""))
             self._child, self._fresh = self._ask({"oracle": "guard"})["child"], True
+            if not self._tried:
+                self._try(self._worker)
         return self._worker
+
+    def _try(self, worker: WorkerProcess) -> None:
+        """Once, in the child: does the engine do at all what every program stands on?"""
+        try:
+            check_smoke(self.engine, worker, FOR_PROGRAMS)
+        except EngineFault:
+            self._drop()
+            raise
+        self._tried = True
 
     def close(self) -> None:
         """End the worker, for good."""
@@ -97,14 +112,19 @@ class Side:
 
     # -- programs -------------------------------------------------------------------------------------------
 
-    def run(self, programs: Sequence[Program], seconds: float | None = None) -> list[Answer]:
-        """An answer for each program, in order; *seconds* is another limit than usual for each."""
+    def run(
+        self, programs: Sequence[Program], seconds: float | None = None, until: float = math.inf
+    ) -> list[Answer]:
+        """An answer for each program, in order; *seconds* is another limit than usual for each.
+
+        After *until*, by ``time.monotonic()``, no further program is waited for: then there are fewer answers.
+        """
         answers: list[Answer] = []
-        while len(answers) < len(programs):
-            answers += self._some(programs[len(answers):len(answers) + BATCH], seconds or self._seconds)
+        while len(answers) < len(programs) and time.monotonic() < until:
+            answers += self._some(programs[len(answers):len(answers) + BATCH], seconds or self._seconds, until)
         return answers
 
-    def _some(self, programs: Sequence[Program], seconds: float) -> list[Answer]:
+    def _some(self, programs: Sequence[Program], seconds: float, until: float = math.inf) -> list[Answer]:
         """Answers to at least the first of these programs."""
         worker, fresh = self.start(), self._fresh
         self._first, self._next = self._next, self._next + len(programs)
@@ -112,6 +132,10 @@ class Side:
         worker.send({"oracle": "run", "programs": messages})
         answers: list[Answer] = []
         for program in programs:
+            if answers and time.monotonic() >= until:
+                self._fresh = False
+                self.renew()    # the child still has the rest before it
+                return answers
             reply = self._received(worker, seconds)
             if isinstance(reply, dict) and "id" in reply:
                 answers.append(Answer.of(reply))

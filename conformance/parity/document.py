@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.markdown import cell, table
-from conformance.parity.table import OF_CLASSES, STATUSES, Exception_, Function, status_of
+from conformance.parity.table import OF_CLASSES, STATUSES, Exception_, Function, status_of, tally
 
 PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
 
@@ -18,9 +18,9 @@ def page(functions: Mapping[str, Function], exceptions: Sequence[Exception_]) ->
     for function in functions.values():
         spaces.setdefault(function.space, []).append(function)
     rows: list[Sequence[object]] = []
-    total: Counter[str] = Counter()
+    total = Counter[str]()
     for space, members in sorted(spaces.items()):
-        count = Counter(status_of(f.name, exceptions) for f in members)
+        count = tally((f.name for f in members), exceptions)
         total += count
         rows.append(_row(f"`{space}`", count))
     rows.append(_row("all", total))
@@ -36,11 +36,12 @@ def page(functions: Mapping[str, Function], exceptions: Sequence[Exception_]) ->
         "",
         *table(["Name space", "Functions", *STATUSES, "Covered"], rows),
         "",
-        "Covered: done, of all that are not excluded.",
+        "Covered: done, of all that are not excluded. A pending name is not done where it is there either: it may",
+        "do no more than to say that it cannot yet.",
         "",
         "## Exceptions",
         "",
-        *table(["Names", "Status", "Reason"], [[cell(f"`{e.names}`"), e.status, cell(e.reason)] for e in exceptions]),
+        *table(["Names", "Status", "Reason"], [[f"`{e.names}`", e.status, cell(e.reason)] for e in exceptions]),
     ]
     for space, members in sorted(spaces.items()):
         lines += ["", f"## {space}", ""]

@@ -270,10 +270,16 @@ def survey(mx, package):
     return [found[name] for name in sorted(found)]
 
 
+NO_ARRAYS = 9
+"""Exit status for a module without arrays: it is no engine, and nothing in it can be held against the table."""
+
+
 def main(module, path):
     """Write the list of a module's functions to a file."""
     warnings.simplefilter("ignore")
     mx = importlib.import_module(module)
+    if not inspect.isclass(getattr(getattr(mx, "nd", None), "NDArray", None)):
+        sys.exit(NO_ARRAYS)
     with open(path, "w") as file:
         json.dump(survey(mx, module), file, indent=1)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -118,12 +119,32 @@ def status_of(name: str, exceptions: Iterable[Exception_]) -> str:
     return exception.status if exception else "done"
 
 
+def tally(
+    names: Iterable[str], exceptions: Sequence[Exception_], found: Mapping[str, str] | None = None
+) -> Counter[str]:
+    """How many names are done, pending and excluded; what differs on an engine is ``different`` and not done.
+
+    A pending name is not done where it is there either: it may do no more than to say that it cannot yet.
+
+    >>> pending = [Exception_("nd.g*", "pending", "not yet")]
+    >>> sorted(tally(["nd.f", "nd.g", "nd.h"], pending, {"nd.h": "missing"}).items())
+    [('different', 1), ('done', 1), ('pending', 1)]
+    """
+    count = Counter[str]()
+    for name in names:
+        status = status_of(name, exceptions)
+        count["different" if status == "done" and name in (found or ()) else status] += 1
+    return count
+
+
 # ---- an engine against the table -----------------------------------------------------------------------------------
 
 def survey(engine: Engine) -> dict[str, Function]:
     """The functions that an engine has, asked in its own interpreter."""
     from conformance.cli.exec_ import environment
     from conformance.engines import interpreter_for
+    from conformance.parity.introspect import NO_ARRAYS
+    from conformance.smoke import ADVICE
 
     interpreter = interpreter_for(engine)
     with tempfile.TemporaryDirectory() as folder:
@@ -134,6 +155,9 @@ def survey(engine: Engine) -> dict[str, Function]:
                                   env=environment(engine, interpreter))
         except (OSError, subprocess.TimeoutExpired) as error:
             raise EngineFault(f"engine {engine.name} cannot be asked for its functions: {error}") from None
+        if done.returncode == NO_ARRAYS:
+            raise EngineFault(f"engine {engine.name} stops at stage array: it has no class `nd.NDArray`",
+                              ADVICE["array"])
         if done.returncode or not answer.exists():
             raise EngineFault(f"engine {engine.name} cannot be asked for its functions", details=done.stderr[-2000:])
         return functions_from(json.loads(answer.read_text(encoding="utf-8")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +51,7 @@ EXPECTED = {
     "faulty.half_dies_at_once MINI-HALF-001": "error",
     "faulty.half_stays_sound MINI-HALF-001": "survived",
     "good.double_dies MINI-DOUBLE-001": "killed",
-    "good.special_is_broken MINI-SPECIAL-001": "unjudged",
+    "good.special_is_broken MINI-SPECIAL-001": "unsupported",
     "good.total_forgets_the_first MINI-ADD-001": "killed",
     "good.total_forgets_the_first MINI-ADD-002": "killed",
     "good.wait_never_ends MINI-WAIT-001": "killed",
@@ -93,8 +95,8 @@ def test_a_survivor_and_an_error_say_why(report: KillReport) -> None:
     assert "AttributeError" in raised.reason
     (died,) = tried(report, "half_dies_at_once").verdicts
     assert "exit status 4" in died.reason
-    (unjudged,) = tried(report, "special_is_broken").verdicts
-    assert "1 of 1 own cases do not pass on the unbroken engine (unsupported: needs gpu)" in unjudged.reason
+    (lacking,) = tried(report, "special_is_broken").verdicts
+    assert "1 of 1 own cases do not pass on the unbroken engine (unsupported: needs gpu)" in lacking.reason
 
 
 def test_the_gates(report: KillReport) -> None:
@@ -151,6 +153,36 @@ def test_what_fails_unbroken_is_no_kill() -> None:
     assert (some.rule, some.verdict, some.killers) == ("MINI-ADD-001", Verdict.UNJUDGED, ())
     assert "1 of 2 own cases do not pass on the unbroken engine" in some.reason
     assert (none.rule, none.verdict) == ("MINI-ADD-002", Verdict.UNJUDGED)
+    assert sum("unjudged" in problem for problem in run.run().problems) == 2, "what no case could judge is a gap"
+
+
+def test_what_nothing_could_judge_is_no_success() -> None:
+    """Neither where no case passes in time, nor where the engine lacks what they need, nor where nothing is chosen."""
+    late = kill(mutants=["total_forgets_the_first"], timeout=1e-4)
+    assert late.exit_code is ExitCode.DIFFERS
+    assert all("unjudged" in problem for problem in late.problems)
+    assert late.problems
+    lacking = kill(mutants=["special_is_broken"])
+    assert (lacking.problems, lacking.exit_code) == ([], ExitCode.NOTHING)
+    assert "no mutant could be judged" in kill_report.headline(lacking)
+    none = kill(rules=["MINI-ZERO-001"], nulls=True)
+    assert (none.tried, none.problems, none.exit_code) == ((), [], ExitCode.NOTHING)
+    assert "no mutant could be judged" in kill_report.headline(none)
+
+
+def test_an_interrupted_run_shows_what_was_judged() -> None:
+    main = threading.get_ident()
+
+    def stop(done: int, of: int) -> None:
+        if done == 3:
+            signal.pthread_kill(main, signal.SIGINT)  # as from the keyboard
+
+    found = kill(mutants=["good.*"], jobs=1, progress=stop)
+    assert found.exit_code is ExitCode.INTERRUPTED
+    assert 2 <= len(found.tried) < 4 == found.chosen
+    assert {verdict for item, verdict in verdicts(found).items()} <= {"killed", "unsupported"}
+    assert f"interrupted after {len(found.tried)} of 4 mutants" in kill_report.headline(found)
+    assert json.loads(kill_report.as_json(found))["interrupted"] is True
 
 
 def test_an_engine_that_cannot_be_forked_gets_workers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +213,7 @@ def test_wrong_use_and_dead_engines() -> None:
 
 def test_renderings(report: KillReport, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(kill_report.as_json(report))
-    assert document["counts"] == {"killed": 4, "survived": 2, "unjudged": 1, "error": 2}
+    assert document["counts"] == {"killed": 4, "survived": 2, "unjudged": 0, "unsupported": 1, "error": 2}
     assert document["exit_code"] == 1
     assert document["problems"] == report.problems
     by_id = {item["id"]: item for item in document["mutants"]}
@@ -195,7 +227,7 @@ def test_renderings(report: KillReport, capsys: pytest.CaptureFixture[str]) -> N
     assert "half_stays_sound" in printed
     assert "good.double_dies" not in printed, "killed ones only on demand"
     last = printed.rstrip().split("\n")[-1]
-    assert last.startswith("sound 1.0: 8 mutants (4 killed, 2 survived, 1 unjudged, 2 error), 4 null engines; ")
+    assert last.startswith("sound 1.0: 8 mutants (4 killed, 2 survived, 1 unsupported, 2 error), 4 null engines; ")
     kill_report.print_terminal(report, every=True)
     assert "good.double_dies" in capsys.readouterr().out
 
@@ -221,4 +253,7 @@ def test_the_command(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     null = run("--engine", "conformance.nulls.zeros", "--mutant", "step_returns_itself")
     assert null.exit_code == int(ExitCode.ENGINE), null.output
     monkeypatch.chdir(tmp_path)
-    assert run("--package", "no_such_package").exit_code == int(ExitCode.HARNESS)
+    for package in ("no_such_package", "json.decoder", "json", "a..b", ""):
+        wrong = run("--package", package)
+        assert wrong.exit_code == int(ExitCode.USAGE), package
+        assert "What to do: " in wrong.output

@@ -93,6 +93,7 @@ def test_a_name_cannot_break_the_drawing() -> None:
 
 def test_the_command_shows_earlier_results(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(RUN.as_json())
+    (tmp_path / "page").mkdir()
     done = CliRunner().invoke(main, [
         "perf", "memory", "--from", str(tmp_path / "run.json"), "--format", "markdown", "--output",
         str(tmp_path / "page" / "memory.md"), "--picture", str(tmp_path / "bars.svg")])

@@ -46,6 +46,29 @@ def test_the_page_is_current():
     assert PAGE.read_text(encoding='utf-8') == page(FUNCTIONS, EXCEPTIONS), 'run `python -m conformance.parity`'
 
 
+def test_the_command_and_the_page_count_alike():
+    """Names that are there but pending are done in neither."""
+    import json
+
+    from click.testing import CliRunner
+
+    from conformance.cli.parity import command
+    *rest, last = [line for line in PAGE.read_text(encoding='utf-8').splitlines() if line.startswith('| all |')]
+    _, every, done, pending, excluded, _ = (cell.strip() for cell in last.strip('|').split('|'))
+    told = json.loads(CliRunner().invoke(command, ['--engine', 'refengine', '--format', 'json']).stdout)
+    assert rest == []
+    assert told['functions'] == int(every) - int(excluded)
+    assert (told['done'], len(told['pending'])) == (int(done), int(pending))
+    shown = CliRunner().invoke(command, ['--engine', 'refengine', '--space', 'nd.sparse'])
+    assert shown.stderr.startswith(f"{73} of {82} functions as in MXNet 1.9.1; 9 are pending, of which ")
+    assert 'nd.sparse.cast_storage: there; pending: ' in shown.stdout
+
+
+def test_names_are_shown_as_code():
+    """Backticks in the table of exceptions are markup."""
+    assert '| `NDArray.__del__` | excluded |' in PAGE.read_text(encoding='utf-8')
+
+
 @pytest.mark.needs_mxnet
 def test_the_table_is_that_of_the_release():
     """The checked-in list is what introspection of the release gives."""
@@ -74,6 +97,17 @@ def test_the_result_parameters_may_be_there():
     expected = table.Function('nd.f', 'operator', (('data', 'array'),))
     engine = table.Function('nd.f', 'function', (('data', 'None'), ('out', 'None'), ('name', 'None')))
     assert table.difference(expected, engine) == ''
+
+
+@pytest.mark.parametrize('module', ['json', 'conformance'])
+def test_a_module_without_arrays_is_no_engine(module):
+    """It is told as an engine that stops, not by what Python says of a missing attribute."""
+    from conformance.engine import Engine
+    from conformance.errors import EngineFault
+    with pytest.raises(EngineFault, match=f'engine {module} stops at stage array: ') as told:
+        table.survey(Engine(name=module, module=module))
+    assert told.value.details == ''
+    assert 'Provide' in told.value.hint
 
 
 @pytest.mark.parametrize(('text', 'expected'), [

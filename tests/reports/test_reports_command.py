@@ -45,6 +45,7 @@ def test_every_format_on_standard_output(results):
 
 
 def test_a_folder_stands_for_its_files_and_output_is_written(results, tmp_path):
+    (tmp_path / "new").mkdir()
     target = tmp_path / "new" / "report.html"
     done = invoke("html", results, "--output", target, "--title", "Nightly")
     assert (done.exit_code, done.stdout) == (0, "")

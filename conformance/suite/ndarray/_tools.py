@@ -54,16 +54,17 @@ class _Restricted(pickle.Unpickler):
     roots = ("mxnet", "numpy")
     plain = (("builtins", "bytearray"), ("builtins", "object"), ("_codecs", "encode"), ("copyreg", "_reconstructor"))
 
-    def __init__(self, file, engine):
+    def __init__(self, file, mx):
         super(_Restricted, self).__init__(file)
-        self.engine = engine
+        # An engine may be a package of its own in front of another one that defines its classes.
+        self.engine = tuple(module.split(".")[0] for module in (mx.__name__, mx.nd.NDArray.__module__))
 
     def find_class(self, module, name):
-        if module.split(".")[0] in self.roots + (self.engine,) or (module, name) in self.plain:
+        if module.split(".")[0] in self.roots + self.engine or (module, name) in self.plain:
             return super(_Restricted, self).find_class(module, name)
         raise pickle.UnpicklingError("the pickle must not name %s.%s" % (module, name))
 
 
 def through_pickle(mx, value):
     """*value* pickled and restored."""
-    return _Restricted(io.BytesIO(pickle.dumps(value)), mx.__name__.split(".")[0]).load()
+    return _Restricted(io.BytesIO(pickle.dumps(value)), mx).load()

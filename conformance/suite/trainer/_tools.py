@@ -106,10 +106,11 @@ class _EngineUnpickler(pickle.Unpickler):
 
     def __init__(self, file, mx):
         super(_EngineUnpickler, self).__init__(file)
-        self.engine_root = mx.__name__.split(".")[0]
+        # An engine may be a package of its own in front of another one that defines its classes.
+        self.engine = tuple(module.split(".")[0] for module in (mx.__name__, mx.nd.NDArray.__module__))
 
     def find_class(self, module, name):
-        if module.split(".")[0] in self.roots + (self.engine_root,) or (module, name) in self.plain:
+        if module.split(".")[0] in self.roots + self.engine or (module, name) in self.plain:
             return super(_EngineUnpickler, self).find_class(module, name)
         raise pickle.UnpicklingError("a state file must not name %s.%s" % (module, name))
 

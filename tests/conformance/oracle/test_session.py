@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conformance.engine import Engine, Timeouts
 from conformance.errors import UsageFault
-from conformance.oracle import known, report
+from conformance.oracle import generate, known, names, report
 from conformance.oracle.known import Known
+from conformance.oracle.program import operations
 from conformance.oracle.script import script
 from conformance.oracle.session import Outcome, Plan, Session
 
@@ -84,14 +88,29 @@ def test_each_fault_is_found_shrunk_and_judged(fault: str) -> None:
     assert {f.signature[0] for f in outcome.findings} == {operation}
 
 
+def status_of(text: str, name: str) -> int:
+    """How a script ends on a miniature engine."""
+    return subprocess.run([sys.executable, "-c", text, f"small_{name}"], capture_output=True, check=False,
+                          timeout=60).returncode
+
+
+@pytest.mark.parametrize("fault", ["dtype", "gradient", "error", "state", "crash"])
+def test_a_script_ends_with_1_where_the_difference_is_there(fault: str) -> None:
+    operation, kind, _ = EXPECTED[fault]
+    outcome = held(fault, 70 if fault in ("error", "state") else 16, tries=60, globs=(operation,))
+    finding = next(f for f in outcome.findings if f.difference.kind == kind)
+    text = script(replace(finding, verdict=replace(finding.verdict, wrong=f"small_{fault}")),
+                  (engine("sound"), engine(fault)))
+    assert status_of(text, "sound") == 0, text
+    assert status_of(text, fault) == (-6 if fault == "crash" else 1), text
+
+
 def test_the_script_shows_the_difference_on_either_engine() -> None:
     outcome = held("value", 60)
     finding = next(f for f in outcome.findings if f.difference.kind == "value")
     text = script(finding, (engine("sound"), engine("value")))
-    printed = [subprocess.run([sys.executable, "-c", text, f"small_{name}"], capture_output=True, text=True,
-                              check=True, timeout=60).stdout for name in ("sound", "value")]
-    assert printed[0]
-    assert len(text.splitlines()) < 50
+    assert [status_of(text, name) for name in ("sound", "value")] == [0, 1]
+    assert len(text.splitlines()) < 70
     for form in report.FORMATS:
         assert "nd.square" in report.render(outcome, form)
 
@@ -131,6 +150,47 @@ def test_the_file_of_known_differences_is_well_formed(tmp_path: Path) -> None:
     faulty.write_text("- id: x\n  kinds: [value]\n")
     with pytest.raises(UsageFault, match="required property"):
         known.load(faulty)
+    long = "a text that goes on and on " * 50
+    for text, got in ((long, "got a str: 'a text"), ("a: 1", "got a dict: {'a': 1}"), ("- 5", "a int: 5 as entry 1"),
+                      ("'", "got what is no YAML"), ("0", "got a int: 0"), ("\0", "got what is no YAML")):
+        faulty.write_text(text)
+        with pytest.raises(UsageFault, match="is no list of known differences: expected a YAML list") as told:
+            known.load(faulty)
+        assert got in told.value.message
+        assert len(told.value.message) < 450
+    faulty.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageFault, match="is no list of known differences"):
+        known.load(faulty)
+    faulty.write_text("")
+    assert known.load(faulty) == []
+    with pytest.raises(UsageFault, match="cannot be read: No such file"):
+        known.load(tmp_path / "missing.yaml")
+
+
+def test_an_engine_that_hangs_everywhere_does_not_hold_the_session_up() -> None:
+    plan = Plan(seconds=3.0, globs=("nd.sum",), limit=1.0)
+    began = time.monotonic()
+    outcome = Session((engine("sound"), engine("hang")), plan, Silent()).run()
+    assert time.monotonic() - began < 60, "a batch of 300 programs, each a hang, takes ten minutes"
+    (finding,) = [f for f in outcome.findings if f.difference.kind == "hang"]
+    assert finding.verdict.wrong == "small_hang"
+    if not finding.whole:
+        assert report.NOT_WHOLE in report.terminal(outcome)
+        assert report.NOT_WHOLE in report.markdown(outcome)
+    assert report.as_dict(outcome)["differences"][0]["shrunk"] is finding.whole
+
+
+def test_a_pattern_for_nothing_is_wrong_use() -> None:
+    for glob in ("nope*", "nd.squarr", "NDArray.nope"):
+        with pytest.raises(UsageFault, match=re.escape(repr(glob))):
+            held("sound", globs=("nd.square", glob))
+
+
+def test_every_operation_of_the_families_is_known_by_name() -> None:
+    """A pattern that the programs of a batch can match is never refused."""
+    made = generate.batch([], 3, count=300)
+    met = {name for program in made for line in program.lines for name in operations(line)}
+    names.check(sorted(name for name in met if not name.endswith("?")), ())
 
 
 def test_what_depends_on_memory_need_not_show() -> None:

@@ -57,6 +57,30 @@ def test_damage_by_an_earlier_program_is_not_held_against_a_later_one(sides) -> 
     assert any("an earlier one may have damaged it" in note for note in sides.notes)
 
 
+def test_what_is_not_answered_in_time_is_not_waited_for(sides) -> None:
+    """The rest of the programs is dropped, and the engine answers the next ones."""
+    slow = Program(("a = mx.nd.array([[1.0]], dtype='float32')", "y = mx.nd.sum(a, axis=1)"))
+    side = sides("small_hang", 0.5)
+    answers = side.run([FINE, slow, FINE, slow, slow, slow, slow, slow], until=time.monotonic() + 1)
+    assert 1 <= len(answers) < 8
+    assert {answer.end for answer in answers} <= {None, "hang"}
+    assert [answer.end for answer in side.run([FINE, FINE])] == [None, None]
+    assert side.run([FINE], until=time.monotonic() - 1) == []
+
+
+def test_an_engine_without_the_basics_is_told_at_once(tmp_path: Path) -> None:
+    """As `conform run` tells it: at which stage it stops, and what to do."""
+    for name, text, stage in (("bare", "", "version"), ("flat", "__version__ = '1'", "array"),
+                              ("dying", "import os\nclass nd:\n    array = lambda *a, **k: os._exit(3)\n"
+                               "__version__ = '1'", "array")):
+        (tmp_path / f"{name}_engine.py").write_text(text)
+        side = Side(Engine(name=name, module=f"{name}_engine", path=(str(tmp_path),)), lambda text: None)
+        with pytest.raises(EngineFault, match=f"engine {name} stops at stage {stage}: ") as told:
+            side.start()
+        assert told.value.hint.startswith(("Set `__version__`", "Provide `mx.nd.array`"))
+        side.close()
+
+
 def test_a_renewed_engine_has_run_nothing(sides) -> None:
     side = sides("small_sound")
     side.run([Program(("mx.nd.square = lambda data: 7",))])

@@ -27,6 +27,9 @@ class Store:
         return self.push(key, value)
 
 
+ENGINE = SimpleNamespace(__name__="engine", nd=SimpleNamespace(NDArray=Store))
+
+
 def test_logged_store_keeps_what_the_caller_asked_for_and_nothing_else() -> None:
     store = Store()
     log = _tools.logged(store)
@@ -69,7 +72,7 @@ def test_memory_is_shared_by_views_and_not_by_equal_arrays() -> None:
 def test_state_file_of_plain_values_is_read(tmp_path: Path) -> None:
     path = tmp_path / "states"
     path.write_bytes(pickle.dumps(({0: np.ones(2)}, None)))
-    states, optimizer = _tools.read_states(SimpleNamespace(__name__="engine"), str(path))
+    states, optimizer = _tools.read_states(ENGINE, str(path))
     assert states[0].tolist() == [1.0, 1.0]
     assert optimizer is None
 
@@ -85,5 +88,5 @@ def test_state_file_that_names_anything_else_is_refused(tmp_path: Path, capsys: 
     path = tmp_path / "states"
     path.write_bytes(pickle.dumps(Evil()))
     with pytest.raises(pickle.UnpicklingError, match=r"must not name builtins\.print"):
-        _tools.read_states(SimpleNamespace(__name__="engine"), str(path))
+        _tools.read_states(ENGINE, str(path))
     assert capsys.readouterr().out == ""

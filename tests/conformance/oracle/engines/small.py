@@ -49,6 +49,26 @@ class NDArray:
     def attach_grad(self):
         self.grad = NDArray(np.zeros_like(self.data))
 
+    def __mul__(self, other):
+        if not isinstance(other, NDArray):
+            return NDArray(self.data * other)
+
+        def back(head):
+            for factor, array in ((other.data, self), (self.data, other)):
+                if array.grad is not None:
+                    array.grad = NDArray(array.grad.data + head * factor)
+
+        return NDArray(self.data * other.data, back)
+
+    def __add__(self, other):
+        return NDArray(self.data + other)
+
+    def sum(self):
+        def back(head):
+            self.backward(NDArray(head * np.ones_like(self.data)))
+
+        return NDArray(np.atleast_1d(self.data.sum()), back)
+
     def backward(self, head=None):
         if self.back is not None:
             self.back(np.ones_like(self.data) if head is None else head.data)
