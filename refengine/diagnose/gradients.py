@@ -13,8 +13,9 @@ from ..base import MXNetError
 from ..dispatch import NDArray
 from ..ops.binary import zero_gradient
 from . import watching
+from .naming import labels
 from .report import NOTE, OK, PROBLEM, Diagnosis
-from .source import Assignment, Place, assignment, labels, of_caller
+from .source import Assignment, Place, assignment, of_caller
 
 TITLES = {1: 'variable', 2: 'recording', 3: 'path', 4: 'graph', 5: 'values'}
 
@@ -39,7 +40,7 @@ def gradient(variable: Any = None, head: Any = None, names: Sequence[str] | None
             raise TypeError(f'diagnose.gradient expects NDArrays, got {type(array)}')
     if not given:
         raise TypeError('diagnose.gradient expects a variable, a head or both')
-    called = list(names) if names is not None else labels(frame, place.expression if place else '', given)
+    called = list(names) if names is not None else labels(frame, place, given)
     label = dict(zip([id(a) for a in given], called))
     return examine(variable, head, label, frame, place)
 

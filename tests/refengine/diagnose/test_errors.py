@@ -12,7 +12,7 @@ import pytest
 
 import refengine as mx
 from refengine import autograd, diagnose, nd
-from refengine.diagnose import errors, gradients, layers, leaks, source, watching
+from refengine.diagnose import errors, gradients, layers, leaks, naming, operators, trials, watching
 
 
 @pytest.fixture(autouse=True)
@@ -148,16 +148,6 @@ def test_census():
     assert diagnose.census()[(2, 9), 'cpu(0)'] == len(kept)
 
 
-@pytest.mark.parametrize(('expression', 'expected'), [
-    ('a + b', ['a', 'b']), ('a.b @ c[0]', ['a.b', 'c[0]']), ('a += b', ['a', 'b']), ('a < b', ['a', 'b']),
-    ('nd.dot(x, y, transpose_a=True)', ['nd', 'x', 'y', 'True']),
-    ('nd.add_n(*[a, b])', ['nd', '[a, b]']), ('nd.stack([a, b], axis=1)', ['nd', '[a, b]', '1', 'a', 'b']),
-    ('yield', []), ('a +', []), ('', []), ('x', []),
-])
-def test_operands(expression, expected):
-    assert source.operands(expression) == expected
-
-
-@pytest.mark.parametrize('module', [errors, gradients, leaks, layers, watching])
+@pytest.mark.parametrize('module', [errors, gradients, leaks, layers, naming, operators, trials, watching])
 def test_examples_of_the_documentation(module):
     assert doctest.testmod(module).failed == 0
