@@ -19,7 +19,7 @@ from .report import OK, PROBLEM, Diagnosis
 from .source import Place
 
 _SHAPE_WORDS = ('broadcast', 'Incompatible attr', 'inferring shapes failed', 'shape error', 'Shape inconsistent',
-                'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape', 'expects', 'inputs, but got')
+                'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape', 'inputs, but got')
 
 
 def error(raised: BaseException | None = None) -> Diagnosis:

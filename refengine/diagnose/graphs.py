@@ -23,7 +23,7 @@ from .trials import like
 
 @dataclass
 class Origin:
-    """Where an operator of a graph comes from: the line of the program, what it calls the inputs, the innermost block."""
+    """Where an operator of a graph comes from: a line of the program, its words for the inputs, the innermost block."""
 
     place: Place | None = None
     names: list[str] = field(default_factory=list)

@@ -78,8 +78,7 @@ def examine(call: Call, error: str = '', message: str = '') -> Diagnosis:
     result = Diagnosis(f'shapes of {function}: {what}' + (f'\n  {error}' if error else ''), call.place)
     result.within = list(call.within)
     if call.layer is not None:
-        kind = type(call.layer).__name__
-        result.within.append(f'  in layer {call.path}, {kind}' if call.path else f'  in a layer {kind} {call.layer.name}')
+        result.within.append(f'  in layer {call.path or call.layer.name}, {type(call.layer).__name__}')
     text = '; '.join(f'{n} {tuple(a.shape)} {np.dtype(a.dtype).name}' for n, a in zip(names, arrays))
     _layer_shapes(result, op, arrays, names, text, reason)
     _layer_broadcast(result, call, arrays, names)
@@ -148,14 +147,11 @@ def _layer_broadcast(result: Diagnosis, call: Call, arrays: list[Any], names: li
     if shape is None:
         result.add(2, title, PROBLEM, '\n'.join(_axes(every, names)))
         return
-    if shape not in every and all(1 in s or len(s) < len(shape) for s in every) and len(arrays) == 2:
-        if len(shape) == 2 and {len(s) for s in every} == {1, 2}:
-            column = 0 if len(every[0]) == 2 else 1
-            parts = ['{0}', '{1}']
-            parts[column] += '.reshape(-1)'
-            result.add(2, title, NOTE, f'a column and a vector make a matrix {shape}: is that meant?',
-                       '\n'.join(trial.changes(written(op, *parts, trial))))
-            return
+    if len(arrays) == 2 and len(shape) == 2 and shape not in every and {len(s) for s in every} == {1, 2}:
+        parts = ['{0}.reshape(-1)', '{1}'] if len(every[0]) == 2 else ['{0}', '{1}.reshape(-1)']
+        result.add(2, title, NOTE, f'a column and a vector make a matrix {shape}: is that meant?',
+                   '\n'.join(trial.changes(written(op, *parts, trial))))
+        return
     result.add(2, title, OK, f'they broadcast to {shape}')
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -53,7 +54,7 @@ def _loss(call: Call, message: str) -> Found | None:
             return None
         names = _named(call, [pred, label], ['pred', 'label'])
         text, templates = why
-        trial = Trial([pred, label], names, _loss=lambda p, y: _sized(block, p, y))
+        trial = Trial([pred, label], names, _loss=partial(_sized, block))
         changes = [t.format(*names) for t in templates if trial.works(f'_loss({{0}}, {t})')]
         return (text.format(*names), changes), [pred, label], names
     return None
@@ -76,7 +77,7 @@ def _loss_reason(block: Any, pred: tuple[int, ...], label: tuple[int, ...]) -> R
         text = (f'{name} takes one class number for each prediction: {{0}} {pred} holds {prod(wanted)} predictions, '
                 f'shape {wanted}, and {{1}} {label} holds {prod(label)} labels')
         if label == pred:
-            return text + '; they look like one-hot rows', ['{1}.argmax(axis=%d)' % axis]
+            return text + '; they look like one-hot rows', [f'{{1}}.argmax(axis={axis})']
         return text, [f'{{1}}.reshape({wanted})'] if prod(label) == prod(wanted) else []
     if 'label' not in type(block).hybrid_forward.__code__.co_varnames or prod(pred) == prod(label):
         return None
@@ -171,8 +172,8 @@ def _in_place(call: Call, message: str) -> Found | None:
     result = operators.common(*shapes) if operators.family(call.op.name) != 'other' else None
     if result is None or result == tuple(call.out.shape):
         return None
-    text = (f'the result has shape {result}, and {target} {tuple(call.out.shape)} keeps its own: an array does not grow '
-            f'in place')
+    text = (f'the result has shape {result}, and {target} {tuple(call.out.shape)} keeps its own: nothing grows in '
+            f'place')
     trial = Trial(call.arrays, names)
     changes = trial.changes(operators.written(call.op.name, '{0}', '{1}', trial))
     return (text, [f'{target} = {c}' for c in changes]), call.arrays, names
@@ -189,8 +190,8 @@ def _head_gradient(call: Call, message: str) -> Found | None:
     head, given = frame.f_locals['head'], frame.f_locals['given']
     given = given if isinstance(given, NDArray) else like(given.shape)
     names = _named(call, [head, given], ['head', 'the head gradient'])
-    text = (f'{names[0]} has shape {tuple(head.shape)}: the head gradient needs one number for each of its elements, and '
-            f'{names[1]} has shape {tuple(given.shape)}')
+    text = (f'{names[0]} has shape {tuple(head.shape)}: the head gradient needs one number for each of its elements, '
+            f'and {names[1]} has shape {tuple(given.shape)}')
     trial = Trial([head, given], names, _fits=lambda v: v.broadcast_to(tuple(head.shape)))
     changes = [f'{names[0]}.backward(nd.ones_like({names[0]}))'] if names[0] != 'head' else []
     for why, (expression,) in operators.adapted(tuple(head.shape), tuple(given.shape), '{1}', names[1]):

@@ -295,6 +295,7 @@ def path_to(target: Any, frame: FrameType | None) -> str:
     """How the program reaches a block or a parameter from its variables, as in ``net[0].weight``; or ``''``."""
     from ..gluon.block import Block
     seen: set[int] = set()
+    own = ''
     while frame is not None:
         if not is_engine(frame.f_code):
             for name, value in known_to(frame).items():
@@ -303,9 +304,9 @@ def path_to(target: Any, frame: FrameType | None) -> str:
                     if found:
                         return found
                 elif value is target:
-                    return name
+                    own = own or name
         frame = frame.f_back
-    return ''
+    return own
 
 
 def _below(block: Any, path: str, target: Any, seen: set[int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import linecache
 import os
 from collections.abc import Iterator, Sequence
@@ -76,37 +75,3 @@ def frames_of(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int,
     while traceback is not None:
         yield traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno
         traceback = traceback.tb_next
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The last line that bound a name, and whether it stands in a block of ``autograd.record()``."""
-
-    place: Place
-    value: str
-    recorded: bool
-
-
-def assignment(frame: FrameType, name: str, line: int) -> Assignment | None:
-    """Where a function bound a name last before a line, as far as its source tells."""
-    code = frame.f_code
-    lines = linecache.getlines(code.co_filename, frame.f_globals)
-    try:
-        tree = ast.parse(''.join(lines))
-    except (SyntaxError, ValueError):
-        return None
-    first, best = code.co_firstlineno if code.co_name != '<module>' else 0, None
-    recorded: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.With) and any('record(' in (ast.unparse(item.context_expr)) for item in node.items):
-            recorded.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and first <= node.lineno < line:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-            if name in names and node.value is not None and (best is None or node.lineno > best.lineno):
-                best = node
-    if best is None or best.value is None:
-        return None
-    text = lines[best.lineno - 1].strip()
-    return Assignment(Place(code.co_filename, best.lineno, code.co_name, text), ast.unparse(best.value),
-                      best.lineno in recorded)
