@@ -16,7 +16,7 @@ from ..tape import FREED, NOT_IN_GRAPH
 from . import calls, gradients, layers, watching
 from .naming import labels
 from .report import OK, PROBLEM, Diagnosis
-from .source import Place
+from .source import Place, frames_of, is_engine
 
 _SHAPE_WORDS = ('broadcast', 'Incompatible attr', 'inferring shapes failed', 'shape error', 'Shape inconsistent',
                 'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape', 'inputs, but got')
@@ -110,17 +110,34 @@ def _of_write(call: calls.Call, text: str) -> Diagnosis:
 
 # ---- without asking ------------------------------------------------------------------------------------------------
 
+def _is_of_engine(raised: BaseException) -> bool:
+    """Whether the engine raised an error, of its own class or of one of Python's."""
+    if isinstance(raised, MXNetError):
+        return True
+    frames = [frame for frame, _, _ in frames_of(raised.__traceback__)]
+    return isinstance(raised, Exception) and bool(frames) and is_engine(frames[-1].f_code)
+
+
+def _explained(raised: BaseException) -> str:
+    """The diagnosis as text; whatever goes wrong here must not stand in the way of the error itself."""
+    try:
+        return f'diagnosis: {error(raised)}'
+    except Exception as failure:  # noqa: BLE001
+        return f'diagnosis: none, it failed with {failure!r}'
+
+
 @contextmanager
 def explain() -> Iterator[None]:
     """A block whose errors carry their diagnosis: it is shown below the traceback.
 
-    Also a decorator. Only errors of the engine are explained; they are raised as they are.
+    Also a decorator. Only errors that the engine raises are explained; they are raised as they are.
     """
     try:
         yield
-    except MXNetError as raised:
-        if not any(note.startswith('diagnosis:') for note in getattr(raised, '__notes__', ())):
-            raised.add_note(f'diagnosis: {error(raised)}')
+    except Exception as raised:
+        if _is_of_engine(raised) and not any(
+                note.startswith('diagnosis:') for note in getattr(raised, '__notes__', ())):
+            raised.add_note(_explained(raised))
         raise
 
 
@@ -130,7 +147,7 @@ def install() -> None:
 
     def hook(kind: type[BaseException], raised: BaseException, traceback: TracebackType | None) -> None:
         previous(kind, raised, traceback)
-        if isinstance(raised, MXNetError) and not getattr(raised, '__notes__', ()):
-            sys.stderr.write(f'\ndiagnosis: {error(raised)}\n')
+        if _is_of_engine(raised) and not getattr(raised, '__notes__', ()):
+            sys.stderr.write(f'\n{_explained(raised)}\n')
 
     sys.excepthook = hook

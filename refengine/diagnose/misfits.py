@@ -79,7 +79,7 @@ def _loss_reason(block: Any, pred: tuple[int, ...], label: tuple[int, ...]) -> R
         if label == pred:
             return text + '; they look like one-hot rows', [f'{{1}}.argmax(axis={axis})']
         return text, [f'{{1}}.reshape({wanted})'] if prod(label) == prod(wanted) else []
-    if 'label' not in type(block).hybrid_forward.__code__.co_varnames or prod(pred) == prod(label):
+    if '_like' not in type(block).hybrid_forward.__code__.co_names or prod(pred) == prod(label):
         return None
     text = f'{name} compares element by element: {{0}} {pred} has {prod(pred)}, {{1}} {label} has {prod(label)}'
     if pred[:1] != label[:1]:

@@ -32,8 +32,10 @@ def parsed(text: str) -> ast.AST | None:
 
 
 def known_to(frame: FrameType | None) -> dict[str, Any]:
-    """The variables that code of a frame sees."""
-    return {} if frame is None else {**frame.f_globals, **frame.f_locals}
+    """The variables that code of a frame sees, without those that are no names of the program."""
+    if frame is None:
+        return {}
+    return {k: v for space in (frame.f_globals, frame.f_locals) for k, v in space.items() if k.isidentifier()}
 
 
 def value_of(node: ast.AST, known: dict[str, Any]) -> Any:
@@ -123,6 +125,9 @@ def of_operator(node: ast.AST | None, known: dict[str, Any], op: Operator, count
     within = getattr(space, 'attr', getattr(space, 'id', ''))
     if op not in (registry.get(name), registry.get(f'_{within}_{name}')):
         return None
+    called = value_of(node.func, known)
+    if called is not MISSING and not isinstance(called, types.FunctionType):
+        return None         # something of the program's own that has the name of an operator
     given = _arguments(node, known)
     if given is None:
         return None
@@ -143,7 +148,7 @@ def _is_array(node: ast.AST, known: dict[str, Any]) -> bool:
     """Whether what stands before a dot is an array and not a name space of operators."""
     value = value_of(node, known)
     if value is MISSING:
-        return not (isinstance(node, ast.Name) and node.id in ('nd', 'F', 'mx', 'sym'))
+        return ast.unparse(node).partition('.')[0] not in ('nd', 'F', 'mx', 'sym')
     return isinstance(value, NDArray) or type(value).__name__ == 'Symbol'
 
 
