@@ -90,11 +90,11 @@ def _from_frames(call: Call) -> None:
     else:
         if entry is not None:
             call.function = entry.f_code.co_name
-            call.arrays = list(dict.fromkeys(_handed_over(entry)))
+            call.arrays = list(dict.fromkeys(handed_over(entry)))
     call.names = labels(call.frame, call.place, call.arrays, call.op, entry)
 
 
-def _handed_over(entry: FrameType) -> Iterator[Any]:
+def handed_over(entry: FrameType) -> Iterator[Any]:
     """The arrays among the arguments of a function, in their order."""
     code = entry.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)

@@ -113,7 +113,8 @@ def _origin(frame: FrameType) -> Origin:
     node, result = frame.f_locals['self'], Origin()
     above = frame.f_back
     while above is not None and above.f_code is not origin_of.__code__:
-        holder = above.f_locals.get('self')
+        names = above.f_code.co_varnames
+        holder = above.f_locals.get(names[0]) if names else None
         if result.layer is None and isinstance(holder, Block):
             result.layer = holder
         if not is_engine(above.f_code):

@@ -73,7 +73,7 @@ def examine(call: Call, error: str = '', message: str = '') -> Diagnosis:
             reason = operators.reason(Inputs(op, arrays, names, call.params, call.hybrid, call.layer))
     what = ', '.join(f'{n} {tuple(a.shape)}' for n, a in zip(names, arrays))
     function = call.function
-    if function in ('__call__', 'forward') and call.layer is not None:
+    if call.layer is not None and (function in ('__call__', 'forward') or len(arrays) != len(call.arrays)):
         function = type(call.layer).__name__
     result = Diagnosis(f'shapes of {function}: {what}' + (f'\n  {error}' if error else ''), call.place)
     result.within = list(call.within)
@@ -81,7 +81,7 @@ def examine(call: Call, error: str = '', message: str = '') -> Diagnosis:
         result.within.append(f'  in layer {call.path or call.layer.name}, {type(call.layer).__name__}')
     text = '; '.join(f'{n} {tuple(a.shape)} {np.dtype(a.dtype).name}' for n, a in zip(names, arrays))
     _layer_shapes(result, op, arrays, names, text, reason)
-    _layer_broadcast(result, call, arrays, names)
+    _layer_broadcast(result, call, function, arrays, names)
     _layer_memory(result, arrays, names)
     _layer_contexts(result, arrays, names)
     _layer_graph(result, arrays, names)
@@ -116,12 +116,12 @@ def _layer_shapes(result: Diagnosis, op: Operator | None, arrays: list[Any], nam
                    '\n'.join(change))
 
 
-def _layer_broadcast(result: Diagnosis, call: Call, arrays: list[Any], names: list[str]) -> None:
+def _layer_broadcast(result: Diagnosis, call: Call, function: str, arrays: list[Any], names: list[str]) -> None:
     title, op = TITLES[2], call.op.name if call.op is not None and len(arrays) == len(call.arrays) else ''
     kind = family(op) if op else 'other'
     every = [tuple(a.shape) for a in arrays]
     if kind == 'other' or len(arrays) < 2:
-        text = f'{op} joins its arrays by rules of its own' if op else f'{call.function} is no operator'
+        text = f'{function} joins its arrays by rules of its own' if call.op is not None else 'no operator was reached'
         if call.function == 'setitem':
             text = 'the value broadcasts to the selected part, never the part to the value'
         result.add(2, title, OK, 'there is one array' if len(arrays) < 2 else text)

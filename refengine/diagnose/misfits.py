@@ -6,11 +6,13 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from .. import autograd
 from ..dispatch import NDArray
 from ..gluon.loss import Loss, SoftmaxCrossEntropyLoss
+from ..gluon.rnn import RecurrentCell
 from ..gluon.rnn.layers import _RNNLayer
 from . import operators
-from .calls import Call
+from .calls import Call, handed_over
 from .naming import labels
 from .operators import Reason
 from .trials import Trial, like
@@ -18,7 +20,7 @@ from .trials import Trial, like
 
 def reason(call: Call, message: str) -> tuple[Reason, list[Any], list[str]] | None:
     """Why a call failed, with its arrays and their names; None if it is none of these."""
-    for look in (_loss, _state, _assignment, _view, _head_gradient, _in_place):
+    for look in (_loss, _state, _cell, _assignment, _view, _head_gradient, _in_place):
         found = look(call, message)
         if found is not None:
             return found
@@ -108,6 +110,27 @@ def _state(call: Call, message: str) -> Found | None:
     return None
 
 
+def _cell(call: Call, message: str) -> Found | None:
+    """A recurrent cell with states of another batch or another size."""
+    for frame in call.inner:
+        cell = frame.f_locals.get('self')
+        if not isinstance(cell, RecurrentCell):
+            continue
+        arrays = list(handed_over(frame))
+        if len(arrays) < 2:
+            continue
+        size = arrays[0].shape[0]
+        wanted = [tuple(info['shape']) for info in cell.state_info(size)]
+        got = [tuple(a.shape) for a in arrays[1:]]
+        if len(wanted) != len(got) or wanted == got:
+            return None
+        names = _named(call, arrays, ['inputs', *(f'state {i}' for i in range(len(got)))])
+        right = [shape[:1] + rest[1:] for shape, rest in zip(wanted, got)] == wanted
+        text = f'for a batch of {size} the states have the shapes {wanted}, not {got}'
+        return (text, [f'{call.path or "cell"}.begin_state(batch_size={size})'] if right else []), arrays, names
+    return None
+
+
 # ---- writes and views ----------------------------------------------------------------------------------------------
 
 def _assignment(call: Call, message: str) -> Found | None:
@@ -119,7 +142,8 @@ def _assignment(call: Call, message: str) -> Found | None:
     if not hasattr(value, 'shape'):
         return None
     try:
-        part = tuple(target[values['key']].shape)
+        with autograd.pause():
+            part = tuple(target[values['key']].shape)
     except Exception:  # noqa: BLE001 - the key itself is wrong, which the error says
         return None
     if operators.common(part, tuple(value.shape)) == part:
@@ -167,16 +191,17 @@ def _in_place(call: Call, message: str) -> Found | None:
     if call.op is None or call.out is None or 'output' not in message:
         return None
     names = [n or w for n, w in zip(call.names, call.op.inputs)]
-    target = labels(call.frame, call.place, [call.out])[0] or 'out'
+    target = labels(call.frame, call.place, [call.out])[0]
+    called = target or 'out'
     shapes = [tuple(a.shape) for a in call.arrays]
     result = operators.common(*shapes) if operators.family(call.op.name) != 'other' else None
     if result is None or result == tuple(call.out.shape):
         return None
-    text = (f'the result has shape {result}, and {target} {tuple(call.out.shape)} keeps its own: nothing grows in '
+    text = (f'the result has shape {result}, and {called} {tuple(call.out.shape)} keeps its own: nothing grows in '
             f'place')
     trial = Trial(call.arrays, names)
     changes = trial.changes(operators.written(call.op.name, '{0}', '{1}', trial))
-    return (text, [f'{target} = {c}' for c in changes]), call.arrays, names
+    return (text, [f'{target} = {c}' if target else c for c in changes]), call.arrays, names
 
 
 # ---- backward ------------------------------------------------------------------------------------------------------

@@ -92,6 +92,18 @@ def test_recurrent_layers():
     assert lstm(nd.ones((3, 2, 5)), eval(result.changes[0]))[0].shape == (3, 2, 8)
 
 
+def test_recurrent_cells():
+    cell = made(rnn.LSTMCell(4))
+    x, states = nd.ones((2, 3)), cell.begin_state(3)
+    result = failed(lambda: cell(x, states))
+    assert result.subject.startswith('shapes of LSTMCell: x (2, 3), states[0] (3, 4), states[1] (3, 4)')
+    assert result.changes == ['cell.begin_state(batch_size=2)']
+    assert cell(x, eval(result.changes[0]))[0].shape == (2, 4)
+    result = failed(lambda: cell(x, [nd.ones((2, 5)), nd.ones((2, 4))]))
+    assert 'the states have the shapes [(2, 4), (2, 4)], not [(2, 5), (2, 4)]' in result.problems[0].text
+    assert result.changes == []
+
+
 def test_channels_of_normalisation():
     net = made(nn.BatchNorm(in_channels=4))
     result = failed(lambda: net(nd.ones((2, 3, 5, 5))))
