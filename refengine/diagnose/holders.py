@@ -16,7 +16,7 @@ from .source import is_engine
 DEPTH = 6
 """How many objects may stand between an array and a variable of the program."""
 
-_LIMIT = 400
+_LIMIT = 80
 _CACHE = type(functools.lru_cache(int))
 
 

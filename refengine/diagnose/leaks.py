@@ -52,7 +52,11 @@ def living(kind: type = NDArray) -> list[Any]:
 
 def census() -> Counter[Key]:
     """How many arrays live, by shape and context."""
-    return Counter((tuple(a.shape), str(a.context)) for a in living())
+    return Counter(map(_key, living()))
+
+
+def _key(array: Any) -> Key:
+    return tuple(array.shape), str(array.context)
 
 
 @dataclass
@@ -107,25 +111,28 @@ def find_leaks() -> Iterator[Leaks]:
     (3, (5, 7))
     """
     result = Leaks()
-    before = {id(a) for a in living()}
-    counts = census()
+    before = living()
+    known = {id(a): _key(a) for a in before}        # the id of a dead array may be that of a new one
+    counts = Counter(known.values())
+    before.clear()
     calls, start = len(living_calls()), next_number()
     try:
         yield result
     finally:
-        arrays = [a for a in living() if id(a) not in before]
+        every = living()
+        now = Counter(map(_key, every))
         by_key: dict[Key, list[Any]] = {}
-        for array in arrays:
-            by_key.setdefault((tuple(array.shape), str(array.context)), []).append(array)
-        now = census()
-        own = [arrays, by_key, *by_key.values(), *_logged()]
+        for array in every:
+            key = _key(array)
+            if known.get(id(array)) != key:
+                by_key.setdefault(key, []).append(array)
+        own = [every, by_key, *by_key.values(), *_logged()]
         for key, new in by_key.items():
             more = now[key] - counts[key]
             if more > 0:
                 result.growth.append(Growth(*key, more, holders(new, own), _places(new)))
         result.growth.sort(key=lambda g: -g.count)
-        every = living()
-        result.graphs = grown(calls, start, every, [*own, every])
+        result.graphs = grown(calls, start, every, own)
 
 
 def _logged() -> list[Any]:

@@ -234,6 +234,15 @@ def test_holders_are_named(keep, expected):
     assert mine
 
 
+def test_arrays_that_take_the_place_of_dead_ones_count():
+    old = [nd.ones((3,)) for _ in range(50)]
+    with diagnose.find_leaks() as found:
+        old.clear()
+        new = [nd.ones((5,)) for _ in range(50)]
+    assert [(g.shape, g.count) for g in found.growth] == [((5,), 50)]
+    assert new
+
+
 def test_what_has_no_name_is_described():
     mine = {(1, 2): [nd.ones((1,))]}
     with diagnose.find_leaks() as found:
