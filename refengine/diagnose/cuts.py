@@ -75,13 +75,18 @@ def _read_from_source(asked: Asked) -> Cut | None:
             return Cut(f'line {last.line} stands in no block of autograd.record()',
                        f'with autograd.record():\n    {last.text}', last)
         for _, own, _ in _same_frame(history.bound(asked.variable, frame, line), frame):
+            uses = history.dependent(lines, own)
+            outside = next((step for step in uses if not step.recorded and step.target != own), None)
+            if outside is not None:
+                return Cut(f'line {outside.place.line} uses {asked.name} and stands in no block of autograd.record(), '
+                           f'or under pause()', 'move the line into the block of autograd.record()', outside.place)
             late = history.attachments(frame, own)
-            used = [step.place for step in lines if own in step.names]
-            if late and used and all(used[-1].line < place.line for place in late):
-                return Cut(f'line {used[-1].line} uses {asked.name}, which is attached at line {late[-1].line} only',
-                           f'{own}.attach_grad()        # in front of autograd.record()', late[-1])
-        return Cut(f'line {last.line} is recorded, but nothing that it depends on was attached before',
-                   'attach_grad() in front of autograd.record()', last)
+            if late and uses and all(uses[0].place.line < place.line for place in late):
+                return Cut(f'line {uses[0].place.line} uses {asked.name}, which is attached at line {late[-1].line} '
+                           f'only', f'{own}.attach_grad()        # in front of autograd.record()', late[-1])
+        if asked.variable is None or asked.variable._node is None:
+            return Cut(f'line {last.line} is recorded, but nothing that it depends on was attached before',
+                       'attach_grad() in front of autograd.record()', last)
     return None
 
 
@@ -179,7 +184,7 @@ def _at_a_leaf(asked: Asked, leaves: list[Any]) -> Cut | None:
         for _, own, _ in _same_frame(history.bound(asked.variable, frame, line), frame):
             lines = history.assignments(frame, name, line)
             places = [p for p in history.attachments(frame, name) if lines and p.line >= lines[0].place.line]
-            if places and any(own in step.names for step in lines):
+            if places and history.dependent(lines, own):
                 return Cut(text, change, places[-1])
     return None
 
@@ -188,8 +193,8 @@ def _outside(asked: Asked) -> Cut | None:
     """A line of the source that uses the variable and stands outside of record."""
     for frame, name, line in history.bound(asked.head, asked.frame, asked.line):
         for _, own, _ in _same_frame(history.bound(asked.variable, frame, line), frame):
-            for step in history.assignments(frame, name, line):
-                if own in step.names and not step.recorded and step.place.line:
+            for step in history.dependent(history.assignments(frame, name, line), own):
+                if not step.recorded and step.target != own:
                     return Cut(f'line {step.place.line} uses {asked.name} and stands in no block of autograd.record()',
                                f'with autograd.record():\n    {step.place.text}', step.place)
     return None

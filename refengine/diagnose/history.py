@@ -14,8 +14,9 @@ from .source import Place, is_engine
 
 @dataclass(frozen=True)
 class Assignment:
-    """A line that bound a name, and whether it stands in a block of ``autograd.record()``."""
+    """A line that bound a name, and whether it stands in a block of ``autograd.record()``, and of no ``pause()``."""
 
+    target: str
     place: Place
     value: str
     recorded: bool
@@ -55,6 +56,16 @@ def assignments(frame: FrameType, name: str, line: int) -> list[Assignment]:
     return found
 
 
+def dependent(lines: list[Assignment], name: str) -> list[Assignment]:
+    """Those of some lines whose value is made from a variable, directly or by way of others, the first one first."""
+    made, found = {name}, []
+    for step in sorted(lines, key=lambda s: s.place.line):
+        if step.names & made:
+            made.add(step.target)
+            found.append(step)
+    return found
+
+
 def attachments(frame: FrameType, name: str) -> list[Place]:
     """The lines on which a variable of a function is attached."""
     lines, nodes, _ = _scope(frame)
@@ -81,14 +92,18 @@ def _scope(frame: FrameType) -> Scope:
     nodes: list[ast.AST] = []
     pending = list(ast.iter_child_nodes(root))
     recorded: set[int] = set()
+    paused: set[int] = set()
     while pending:
         node = pending.pop(0)
         nodes.append(node)
-        if isinstance(node, ast.With) and any('record(' in ast.unparse(item.context_expr) for item in node.items):
-            recorded.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        if isinstance(node, ast.With):
+            words = ''.join(ast.unparse(item.context_expr) for item in node.items)
+            for word, inside in (('record(', recorded), ('pause(', paused)):
+                if word in words:
+                    inside.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             pending += ast.iter_child_nodes(node)
-    return lines, nodes, recorded
+    return lines, nodes, recorded - paused
 
 
 def _first(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -107,5 +122,5 @@ def _last(scope: Scope, code: CodeType, name: str, line: int) -> Assignment | No
                 best = node
     if best is None:
         return None
-    return Assignment(Place(code.co_filename, best.lineno, code.co_name, lines[best.lineno - 1].strip()),
+    return Assignment(name, Place(code.co_filename, best.lineno, code.co_name, lines[best.lineno - 1].strip()),
                       ast.unparse(best.value), best.lineno in recorded)

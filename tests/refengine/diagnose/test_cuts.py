@@ -115,6 +115,32 @@ def test_a_cut_some_lines_before():
     assert first(diagnose.gradient(w, y)).place.text == 'h = h.detach()'
 
 
+def test_paused(watched):
+    w = attached(1.0)
+    with watched, autograd.record():
+        h = w * 2
+        with autograd.pause():
+            g = h * h
+        y = g.sum()
+    found = first(diagnose.gradient(w, y))
+    assert found.place.text == 'g = h * h'
+    assert 'pause()' in found.text
+
+
+def test_what_the_source_does_not_tell_is_not_said():
+    w = attached(1.0)
+
+    def square(x):
+        with autograd.pause():
+            return x * x
+
+    with autograd.record():
+        y = square(w)
+    text = first(diagnose.gradient(w, y)).text
+    assert 'attached before' not in text
+    assert 'under pause()' in text
+
+
 def test_lines_of_other_functions_tell_nothing():
     w = attached(1.0)
 
