@@ -12,14 +12,14 @@ from ..base import IN_GRAPH, MXNetError
 from ..dispatch import NDArray
 from ..engine import FailedArray
 from ..ndarray.arithmetic import INPLACE_RECORDED
-from ..op import Operator
 from ..tape import FREED, NOT_IN_GRAPH
-from . import gradients, layers, watching
+from . import calls, gradients, layers, watching
+from .naming import labels
 from .report import OK, PROBLEM, Diagnosis
-from .source import Place, labels, split
+from .source import Place, frames_of, is_engine
 
 _SHAPE_WORDS = ('broadcast', 'Incompatible attr', 'inferring shapes failed', 'shape error', 'Shape inconsistent',
-                'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape')
+                'Cannot reshape', 'same context', 'same dimensions', 'expected', 'shape', 'inputs, but got')
 
 
 def error(raised: BaseException | None = None) -> Diagnosis:
@@ -38,7 +38,8 @@ def error(raised: BaseException | None = None) -> Diagnosis:
     raised = raised or sys.exc_info()[1] or getattr(sys, 'last_value', None)
     if raised is None:
         raise TypeError('diagnose.error expects an exception: none is being handled')
-    frame, place, inner = split(raised.__traceback__)
+    call = calls.of_error(raised)
+    frame, place, inner = call.frame, call.place, call.inner
     text = _first_line(raised)
     origin = _origin(raised)
     if origin is not None:
@@ -49,15 +50,16 @@ def error(raised: BaseException | None = None) -> Diagnosis:
     message = str(raised)
     if NOT_IN_GRAPH[:40] in message or FREED[:40] in message or 'Cannot differentiate' in message:
         return _of_graph(frame, place, inner, text)
-    op, arrays, params = _call(inner)
     if IN_GRAPH[:40] in message or INPLACE_RECORDED[:40] in message:
-        return _of_write(frame, place, arrays, text)
-    if arrays and any(word in message for word in _SHAPE_WORDS):
-        names = labels(frame, place.expression if place else '', arrays)
-        return layers.examine(op or 'the call', arrays, names, params, place, text)
+        return _of_write(call, text)
+    if call.arrays and any(word in message for word in _SHAPE_WORDS):
+        return layers.examine(call, text, message)
     result = Diagnosis(f'{type(raised).__name__}: {text}', place)
-    for name, array in zip(labels(frame, place.expression if place else '', arrays), arrays):
-        result.add(1, 'arrays', OK, f'{name}: shape {array.shape}, {array.dtype.__name__}, on {array.context}')
+    result.within = call.within
+    for index, (name, array) in enumerate(zip(call.names, call.arrays)):
+        inputs = call.op.inputs if call.op is not None and not call.op.variadic else ()
+        label = name or (inputs[index] if index < len(inputs) else f'input {index}')
+        result.add(1, 'arrays', OK, f'{label}: shape {array.shape}, {array.dtype.__name__}, on {array.context}')
     return result
 
 
@@ -65,24 +67,6 @@ def _first_line(raised: BaseException) -> str:
     lines = [line.strip() for line in str(raised).splitlines() if line.strip()]
     text = lines[0] if lines else type(raised).__name__
     return text if len(text) <= 160 else text[:text.rfind(' ', 0, 160)] + ' ...'
-
-
-def _call(inner: Sequence[FrameType]) -> tuple[str, list[Any], dict[str, Any]]:
-    """The operator, the arrays and the parameters of the call that failed."""
-    op, arrays, params = '', [], {}
-    for frame in inner:
-        values = frame.f_locals
-        operator = values.get('op')
-        if isinstance(operator, Operator) and isinstance(values.get('inputs'), (list, tuple)):
-            inputs = [a for a in values['inputs'] if isinstance(a, NDArray)]
-            if inputs:
-                return operator.name, inputs, dict(values.get('params') or values.get('given') or {})
-        if not arrays:
-            found = [v for k, v in values.items() if isinstance(v, NDArray)]
-            found += [a for v in values.values() if isinstance(v, (list, tuple)) for a in v if isinstance(a, NDArray)]
-            if found:
-                op, arrays = frame.f_code.co_name, list(dict.fromkeys(found))
-    return op, arrays, params
 
 
 def _origin(raised: BaseException) -> watching.Event | None:
@@ -109,14 +93,14 @@ def _of_graph(frame: FrameType | None, place: Place | None, inner: Sequence[Fram
     head = next((h for h in heads if h._node is None or not h._node.alive), heads[0] if heads else None)
     variable = variables[0] if variables else None
     arrays = [a for a in (variable, head) if a is not None]
-    label = dict(zip([id(a) for a in arrays], labels(frame, place.expression if place else '', arrays)))
+    names = labels(frame, place, arrays, None, inner[0] if inner else None)
+    label = {id(a): name for a, name in zip(arrays, names) if name}
     return gradients.examine(variable, head, label, frame, place, text)
 
 
-def _of_write(frame: FrameType | None, place: Place | None, arrays: list[Any], text: str) -> Diagnosis:
-    names = labels(frame, place.expression if place else '', arrays)
-    result = Diagnosis(f'write to an array of the recorded graph\n  {text}', place)
-    target = names[0] if names else 'the array'
+def _of_write(call: calls.Call, text: str) -> Diagnosis:
+    result = Diagnosis(f'write to an array of the recorded graph\n  {text}', call.place)
+    target = call.names[0] if call.names and call.names[0] else 'the array'
     result.add(5, layers.TITLES[5], PROBLEM,
                f'{target} is in the graph that is being recorded; a write would falsify gradients that need its value',
                f'{target} = ...        # makes a new array, recorded like any other\n'
@@ -126,17 +110,34 @@ def _of_write(frame: FrameType | None, place: Place | None, arrays: list[Any], t
 
 # ---- without asking ------------------------------------------------------------------------------------------------
 
+def _is_of_engine(raised: BaseException) -> bool:
+    """Whether the engine raised an error, of its own class or of one of Python's."""
+    if isinstance(raised, MXNetError):
+        return True
+    frames = [frame for frame, _, _ in frames_of(raised.__traceback__)]
+    return isinstance(raised, Exception) and bool(frames) and is_engine(frames[-1].f_code)
+
+
+def _explained(raised: BaseException) -> str:
+    """The diagnosis as text; whatever goes wrong here must not stand in the way of the error itself."""
+    try:
+        return f'diagnosis: {error(raised)}'
+    except Exception as failure:  # noqa: BLE001
+        return f'diagnosis: none, it failed with {failure!r}'
+
+
 @contextmanager
 def explain() -> Iterator[None]:
     """A block whose errors carry their diagnosis: it is shown below the traceback.
 
-    Also a decorator. Only errors of the engine are explained; they are raised as they are.
+    Also a decorator. Only errors that the engine raises are explained; they are raised as they are.
     """
     try:
         yield
-    except MXNetError as raised:
-        if not any(note.startswith('diagnosis:') for note in getattr(raised, '__notes__', ())):
-            raised.add_note(f'diagnosis: {error(raised)}')
+    except Exception as raised:
+        if _is_of_engine(raised) and not any(
+                note.startswith('diagnosis:') for note in getattr(raised, '__notes__', ())):
+            raised.add_note(_explained(raised))
         raise
 
 
@@ -146,7 +147,7 @@ def install() -> None:
 
     def hook(kind: type[BaseException], raised: BaseException, traceback: TracebackType | None) -> None:
         previous(kind, raised, traceback)
-        if isinstance(raised, MXNetError) and not getattr(raised, '__notes__', ()):
-            sys.stderr.write(f'\ndiagnosis: {error(raised)}\n')
+        if _is_of_engine(raised) and not getattr(raised, '__notes__', ()):
+            sys.stderr.write(f'\n{_explained(raised)}\n')
 
     sys.excepthook = hook

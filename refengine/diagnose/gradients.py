@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -11,10 +12,13 @@ import numpy as np
 from .. import tape, tape_walk
 from ..base import MXNetError
 from ..dispatch import NDArray
+from ..gluon.parameter import Parameter
 from ..ops.binary import zero_gradient
-from . import watching
+from . import cuts, watching
+from .cuts import Asked
+from .naming import labels, path_to
 from .report import NOTE, OK, PROBLEM, Diagnosis
-from .source import Assignment, Place, assignment, labels, of_caller
+from .source import Place, of_caller
 
 TITLES = {1: 'variable', 2: 'recording', 3: 'path', 4: 'graph', 5: 'values'}
 
@@ -35,13 +39,34 @@ def gradient(variable: Any = None, head: Any = None, names: Sequence[str] | None
     frame, place = of_caller()
     given = [a for a in (variable, head) if a is not None]
     for array in given:
-        if not isinstance(array, NDArray):
-            raise TypeError(f'diagnose.gradient expects NDArrays, got {type(array)}')
+        if not isinstance(array, (NDArray, Parameter)):
+            raise TypeError(f'diagnose.gradient expects NDArrays, got {type(array)}' + (
+                ': a number has no graph, ask for the array that it was taken from'
+                if isinstance(array, (int, float, np.generic, np.ndarray)) else ''))
     if not given:
         raise TypeError('diagnose.gradient expects a variable, a head or both')
-    called = list(names) if names is not None else labels(frame, place.expression if place else '', given)
-    label = dict(zip([id(a) for a in given], called))
+    called = list(names) if names is not None else labels(frame, place, given, None, sys._getframe())
+    label = {id(array): name for array, name in zip(given, called) if name}
+    if isinstance(variable, Parameter):
+        return _of_parameter(variable, head, label, frame, place)
     return examine(variable, head, label, frame, place)
+
+
+def _of_parameter(parameter: Any, head: Any, label: dict[int, str], frame: FrameType | None,
+                  place: Place | None) -> Diagnosis:
+    """The diagnosis for the array of a parameter, on the context of the head if there is one."""
+    name = label.get(id(parameter)) or path_to(parameter, frame) or parameter.name
+    arrays = parameter._data or ()
+    if not arrays:
+        result = Diagnosis(f'gradient of {name}', place)
+        block = path_to(parameter, frame).partition('.')[0].partition('[')[0] or 'net'
+        waits = bool(parameter._deferred_init)
+        result.add(1, TITLES[1], PROBLEM, f'{name} has no array yet: ' + (
+            'its shape is settled when the block is called first' if waits else 'it is not initialized'),
+            f'{block}(x)        # one batch, in front of autograd.record()' if waits else f'{block}.initialize()')
+        return result
+    array = next((a for a in arrays if head is not None and a.context == head.context), arrays[0])
+    return examine(array, head, {**label, id(array): name}, frame, place)
 
 
 def examine(variable: Any, head: Any, label: dict[int, str], frame: FrameType | None, place: Place | None,
@@ -52,12 +77,13 @@ def examine(variable: Any, head: Any, label: dict[int, str], frame: FrameType | 
     subject = f'gradient of {top} with respect to {name}' if variable is not None and head is not None else (
         f'gradient of {name}' if head is None else f'gradient of {top}')
     result = Diagnosis(subject + (f'\n  {error}' if error else ''), place)
+    asked = Asked(variable, head, name, top, frame, place.line if place is not None else 0)
     if variable is not None:
-        _layer_variable(result, variable, name)
+        _layer_variable(result, variable, name, frame)
     if head is not None:
-        recorded = _layer_recording(result, variable, head, name, top, frame)
+        recorded = _layer_recording(result, asked)
         if recorded and variable is not None and not _freed_in_part(head):
-            _layer_path(result, variable, head, name, top)
+            _layer_path(result, asked)
         _layer_graph(result, head, top)
     if variable is not None and variable.grad is not None:
         _layer_values(result, variable, name)
@@ -66,8 +92,14 @@ def examine(variable: Any, head: Any, label: dict[int, str], frame: FrameType | 
 
 # ---- 1: the variable -----------------------------------------------------------------------------------------------
 
-def _layer_variable(result: Diagnosis, variable: Any, name: str) -> None:
+def _layer_variable(result: Diagnosis, variable: Any, name: str, frame: FrameType | None) -> None:
     title, node = TITLES[1], variable._node
+    owner = cuts.parameter_of(variable) if node is None or node.kind == tape.IDLE else None
+    if owner is not None and owner.grad_req == 'null':
+        path = path_to(owner, frame)
+        result.add(1, title, PROBLEM, f"{name} is parameter {owner.name}, whose grad_req 'null' asks for no gradient",
+                   f"{path or f'net.collect_params()[{owner.name!r}]'}.grad_req = 'write'")
+        return
     if isinstance(node, tape.Leaf):
         if node.req == 'null':
             result.add(1, title, PROBLEM, f"{name} is attached with grad_req 'null', which asks for no gradient",
@@ -98,9 +130,8 @@ def _of(event: watching.Event | None) -> Place | None:
 
 # ---- 2: was it recorded --------------------------------------------------------------------------------------------
 
-def _layer_recording(result: Diagnosis, variable: Any, head: Any, name: str, top: str,
-                     frame: FrameType | None) -> bool:
-    title, node = TITLES[2], head._node
+def _layer_recording(result: Diagnosis, asked: Asked) -> bool:
+    title, node, top, frame = TITLES[2], asked.head._node, asked.top, asked.frame
     if node is not None and node.kind == tape.GONE:
         result.add(2, title, OK, f'{top} was recorded')
         return False
@@ -108,8 +139,9 @@ def _layer_recording(result: Diagnosis, variable: Any, head: Any, name: str, top
         result.add(2, title, OK, f'{top} is a variable itself' if isinstance(node, tape.Leaf) else
                    f'{top} is the result of the recorded call {_op(node)}')
         return True
-    _explain_unrecorded(result, variable, head, name, top, frame)
-    if variable is None and frame is not None:
+    cut = cuts.unrecorded(asked)
+    result.add(2, title, PROBLEM, cut.text, cut.change, cut.place)
+    if asked.variable is None and frame is not None:
         attached = [k for k, v in {**frame.f_globals, **frame.f_locals}.items()
                     if isinstance(v, NDArray) and isinstance(v._node, tape.Leaf)]
         known = f'variables here: {", ".join(sorted(attached))}' if attached else \
@@ -118,102 +150,24 @@ def _layer_recording(result: Diagnosis, variable: Any, head: Any, name: str, top
     return False
 
 
-def _explain_unrecorded(result: Diagnosis, variable: Any, head: Any, name: str, top: str,
-                        frame: FrameType | None) -> None:
-    """Say where the chain from the head back to a variable broke, as far as that is known."""
-    title, log = TITLES[2], watching.current
-    text = f'{top} is not the result of a recorded call'
-    event = log.made(head) if log is not None else None
-    if log is None or event is None:
-        bound = assignment(frame, top, result.place.line) if frame is not None and result.place else None
-        guess = _read_from_source(bound) if bound is not None else None
-        if bound is not None and guess is not None:
-            result.add(2, title, PROBLEM, f'{text}\n{guess[0]}', guess[1], bound.place)
-            return
-        result.add(2, title, PROBLEM, f'{text}: it was computed outside of autograd.record() or under pause(), from '
-                                      f'arrays without mark, through detach(), or through numpy',
-                   'with autograd.record():\n    ...        # everything from the variables to the head\n'
-                   '# with mx.diagnose.watch(): around the program, the line is named here')
-        return
-    for step in log.ancestors(head):
-        broken = _break_at(log, step, variable)
-        if broken is not None:
-            result.add(2, title, PROBLEM, f'{text}\n{broken[0]}', broken[1], step.place)
-            return
-    result.add(2, title, PROBLEM, f'{text}: nothing that it was computed from is attached',
-               f'{name if variable is not None else "w"}.attach_grad()        # in front of autograd.record()',
-               event.place)
-
-
-def _read_from_source(bound: Assignment) -> tuple[str, str] | None:
-    """What the line that made the head tells about it, without a log of the calls."""
-    for word, change in (('asnumpy()', 'compute with nd functions from the variable to the head'),
-                         ('asscalar()', 'compute with nd functions from the variable to the head'),
-                         ('detach()', 'leave it out where the gradient is to pass'),
-                         ('BlockGrad(', 'leave it out where the gradient is to pass')):
-        if word in bound.value:
-            return f'{word.strip("()")} cuts the chain at line {bound.place.line}', change
-    if not bound.recorded:
-        return (f'line {bound.place.line} stands in no block of autograd.record()',
-                f'with autograd.record():\n    {bound.place.text}')
-    return (f'line {bound.place.line} is recorded, but nothing that it depends on was attached before',
-            'attach_grad() in front of autograd.record()')
-
-
-def _break_at(log: watching.Log, step: watching.Event, variable: Any) -> tuple[str, str] | None:
-    """Why the chain breaks at a call, or None when it does not break there."""
-    if step.kind == watching.LEAVE:
-        return (f'{step.function} takes the value out of the engine: what numpy or Python make of it has no history',
-                'compute with nd functions from the variable to the head')
-    needs = [i for i in step.inputs if isinstance(i, NDArray) and (
-        i is variable or isinstance(i._node, tape.Leaf) or (i._node is not None) or _depends(log, i, variable))]
-    if step.function in ('detach', 'BlockGrad', 'stop_gradient') and needs:
-        return f'{step.function} cuts the chain on purpose', 'leave it out where the gradient is to pass'
-    if needs and not step.recording:
-        return (f'{step.function} was called while nothing is recorded: outside of record(), or under pause()',
-                'move the line into the block of autograd.record()')
-    late = [i for i in step.inputs if isinstance(i, NDArray) and isinstance(i._node, tape.Leaf)]
-    if step.recording and late and all(not isinstance(o, NDArray) or o._node is None for o in step.outputs):
-        return (f'{step.function} was recorded before its input was attached',
-                'call attach_grad() in front of autograd.record()')
-    from_numpy = [e for e in log.events if e.kind == watching.LEAVE and e.number < step.number]
-    if not any(isinstance(i, NDArray) for i in step.inputs) and from_numpy and variable is not None and any(
-            i is variable or _depends(log, i, variable) for e in from_numpy for i in e.inputs):
-        return (f'{step.function} makes an array from values that left the engine at line {from_numpy[-1].place.line}',
-                'compute with nd functions from the variable to the head')
-    return None
-
-
-def _depends(log: watching.Log, array: Any, variable: Any) -> bool:
-    return variable is not None and any(any(i is variable for i in e.inputs) for e in log.ancestors(array))
-
-
 def _op(node: Any) -> str:
     return str((node.node if isinstance(node, tape.Output) else node).op.name)
 
 
 # ---- 3: is there a path ----------------------------------------------------------------------------------------
 
-def _layer_path(result: Diagnosis, variable: Any, head: Any, name: str, top: str) -> None:
-    title = TITLES[3]
+def _layer_path(result: Diagnosis, asked: Asked) -> None:
+    title, name, top = TITLES[3], asked.name, asked.top
+    variable, head = asked.variable, asked.head
     if variable._node is head._node:
         result.add(3, title, OK, f'{top} is {name}')
         return
     path = _path(head._node, variable._node)
     if path is None:
-        made = None
-        log = watching.current
-        if log is not None:
-            made = next((e for e in log.ancestors(head) if _break_at(log, e, variable) is not None), None)
-        text, change, place = f'{top} does not depend on {name} in the recorded graph', '', None
-        if log is not None and made is not None:
-            broken = _break_at(log, made, variable)
-            text, change, place = f'{text}\n{broken[0] if broken else ""}', broken[1] if broken else '', made.place
-        elif isinstance(variable._node, tape.Leaf):
-            text += (f': {name} was attached after the computation (attaching again makes another variable), or what '
-                     f'uses {name} was computed outside of record')
-            change = f'{name}.attach_grad()        # once, in front of autograd.record()'
-        result.add(3, title, PROBLEM, text, change, place)
+        cut = cuts.missing(asked)
+        # Of what is no variable the first layer has told already.
+        status = PROBLEM if isinstance(variable._node, tape.Leaf) or not result.problems else NOTE
+        result.add(3, title, status, cut.text, cut.change, cut.place)
         return
     blocked = [n for n in path if _stops(n)]
     text = ' <- '.join([top, *(_op(n) for n in path), name])

@@ -27,12 +27,13 @@ class Finding:
 class Diagnosis:
     """Findings in the order of the layers; ``str`` gives them as text, layer by layer.
 
-    It is true when a problem was found.
+    It is true when a problem was found. ``within`` are lines that tell more of the place: a layer, a graph.
     """
 
     subject: str
     place: Place | None = None
     findings: list[Finding] = field(default_factory=list)
+    within: list[str] = field(default_factory=list)
 
     def add(self, layer: int, title: str, status: str, text: str, change: str = '', place: Place | None = None) -> None:
         """Add what a layer found."""
@@ -62,6 +63,7 @@ class Diagnosis:
         lines = [self.subject]
         if self.place is not None:
             lines += self.place.shown()
+        lines += self.within
         width = max((len(f.title) for f in self.findings), default=0)
         before = None
         for finding in self.findings:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import linecache
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType, FrameType, TracebackType
-from typing import Any
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """Everything below belongs to the engine; what is called from elsewhere is the program."""
@@ -77,93 +75,3 @@ def frames_of(traceback: TracebackType | None) -> Iterator[tuple[FrameType, int,
     while traceback is not None:
         yield traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno
         traceback = traceback.tb_next
-
-
-def split(traceback: TracebackType | None) -> tuple[FrameType | None, Place | None, list[FrameType]]:
-    """The last frame of the program in a traceback, its place, and the frames of the engine that it called."""
-    user: FrameType | None = None
-    place: Place | None = None
-    inner: list[FrameType] = []
-    for frame, instruction, line in frames_of(traceback):
-        if is_engine(frame.f_code):
-            inner.append(frame)
-        else:
-            user, place, inner = frame, place_of(frame, instruction, line), []
-    return user, place, inner
-
-
-def operands(expression: str) -> list[str]:
-    """The operands of an operator or the arguments of a call, as they are written; empty for anything else."""
-    try:
-        node: Any = ast.parse(expression.strip()).body[0]
-    except (SyntaxError, IndexError, ValueError):
-        return []
-    if isinstance(node, ast.AugAssign):
-        parts = [node.target, node.value]
-    else:
-        node = getattr(node, 'value', None)
-        if isinstance(node, ast.BinOp):
-            parts = [node.left, node.right]
-        elif isinstance(node, ast.Compare):
-            parts = [node.left, *node.comparators]
-        elif isinstance(node, ast.Call):
-            parts = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
-            parts += [k.value for k in node.keywords]
-            if isinstance(node.func, ast.Attribute):
-                parts.insert(0, node.func.value)
-            if len(node.args) == 1 and isinstance(node.args[0], (ast.List, ast.Tuple)):
-                parts += node.args[0].elts
-        else:
-            return []
-    return [ast.get_source_segment(expression.strip(), part) or '' for part in parts]
-
-
-def labels(frame: FrameType | None, expression: str, arrays: Sequence[Any]) -> list[str]:
-    """What the program calls arrays: their operands in an expression, else names of variables, else a number."""
-    known: dict[str, Any] = {} if frame is None else {**frame.f_globals, **frame.f_locals}
-    kinds = {type(a) for a in arrays}
-    # modules, numbers and the like that are written beside the arrays are none of them
-    written = [w for w in operands(expression) if w not in known or type(known[w]) in kinds]
-    result = []
-    for index, array in enumerate(arrays):
-        name = next((w for w in written if w in known and known[w] is array), None)
-        if name is None and len(written) == len(arrays) and written[index] not in known:
-            name = written[index]
-        if name is None:
-            name = next((k for k, v in known.items() if v is array and not k.startswith('_')), None)
-        result.append(name or f'input {index}')
-    return result
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The last line that bound a name, and whether it stands in a block of ``autograd.record()``."""
-
-    place: Place
-    value: str
-    recorded: bool
-
-
-def assignment(frame: FrameType, name: str, line: int) -> Assignment | None:
-    """Where a function bound a name last before a line, as far as its source tells."""
-    code = frame.f_code
-    lines = linecache.getlines(code.co_filename, frame.f_globals)
-    try:
-        tree = ast.parse(''.join(lines))
-    except (SyntaxError, ValueError):
-        return None
-    first, best = code.co_firstlineno if code.co_name != '<module>' else 0, None
-    recorded: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.With) and any('record(' in (ast.unparse(item.context_expr)) for item in node.items):
-            recorded.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and first <= node.lineno < line:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-            if name in names and node.value is not None and (best is None or node.lineno > best.lineno):
-                best = node
-    if best is None or best.value is None:
-        return None
-    text = lines[best.lineno - 1].strip()
-    return Assignment(Place(code.co_filename, best.lineno, code.co_name, text), ast.unparse(best.value),
-                      best.lineno in recorded)

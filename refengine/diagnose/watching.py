@@ -19,7 +19,7 @@ from .source import Place, is_engine, place_of
 LIMIT = 20000
 """Calls that are kept; the oldest go first."""
 
-CALL, LEAVE, WRITE = 'call', 'leave', 'write'
+CALL, LEAVE, WRITE, ATTACH = 'call', 'leave', 'write', 'attach'
 _WRITERS = ('setitem', '__setitem__', 'copyfrom', 'copyto')
 _LEAVERS = ('asnumpy', 'asscalar', '__array__', 'tolist')
 
@@ -28,7 +28,8 @@ _LEAVERS = ('asnumpy', 'asscalar', '__array__', 'tolist')
 class Event:
     """One call of the engine by the program.
 
-    ``kind`` is call (made arrays), leave (turned an array into something that is none) or write (changed an array).
+    ``kind`` is call (made arrays), leave (turned an array into something that is none), write (changed an array) or
+    attach (made an array a variable).
     """
 
     number: int
@@ -72,6 +73,10 @@ class Log:
         """The calls that changed an array in place."""
         return [e for e in self.events if e.kind == WRITE and any(o is array for o in e.outputs)]
 
+    def attached(self, array: Any) -> Event | None:
+        """The last call that made an array a variable."""
+        return next((e for e in reversed(self.events) if e.kind == ATTACH and any(o is array for o in e.outputs)), None)
+
     def note(self, frame: FrameType, event: str, result: Any) -> None:
         """The profile function: looks at returns from the engine to the program."""
         if event != 'return' or not is_engine(frame.f_code):
@@ -81,7 +86,9 @@ class Log:
             return
         name = frame.f_code.co_name
         outputs = tuple(_arrays(result))
-        if name in _LEAVERS and not outputs and result is not None:
+        if name == 'attach_grad':
+            kind, outputs = ATTACH, tuple(_arrays(frame.f_locals.get('self')))
+        elif name in _LEAVERS and not outputs and result is not None:
             kind, outputs = LEAVE, (result,)
         elif name.startswith('__i') or name in _WRITERS or (outputs and result is frame.f_locals.get('self')):
             kind = WRITE
@@ -100,7 +107,7 @@ class Log:
     def _put(self, event: Event) -> None:
         self._count += 1
         self.events.append(event)
-        if event.kind != WRITE:
+        if event.kind in (CALL, LEAVE):
             for output in event.outputs:
                 self._made.setdefault(id(output), event)
         if len(self.events) > LIMIT:

@@ -1,4 +1,4 @@
-"""From errors to diagnoses, without being asked as well; the log of calls; leaks."""
+"""From errors to diagnoses, without being asked as well; the log of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import refengine as mx
 from refengine import autograd, diagnose, nd
-from refengine.diagnose import errors, gradients, layers, leaks, source, watching
+from refengine.diagnose import errors, gradients, holders, layers, leaks, naming, operators, trials, watching
 
 
 @pytest.fixture(autouse=True)
@@ -109,55 +109,7 @@ def test_the_log_is_bounded(monkeypatch):
     assert log.made(made[-1]) is not None
 
 
-def test_leaks_are_counted_and_their_holders_named():
-    kept = []
-    with diagnose.find_leaks() as found:
-        for _ in range(4):
-            kept.append(nd.ones((5, 7)))
-            nd.zeros((9, 9)) + 1
-    assert [(g.shape, g.context, g.count) for g in found.growth] == [((5, 7), 'cpu(0)', 4)]
-    assert any('kept' in h for h in found.growth[0].holders)
-    with diagnose.find_leaks() as found:
-        nd.ones((3, 3)) * 2
-    assert not found
-    assert str(found) == 'no array more than before'
-
-
-def test_a_graph_that_is_never_walked_is_a_leak():
-    x = nd.ones(3)
-    x.attach_grad()
-    losses = []
-    with diagnose.find_leaks() as found:
-        for i in range(3):
-            with autograd.record():
-                losses.append((x * i).sum())
-    assert found.growth[0].count == 3
-
-
-def test_memory_of_devices():
-    use = diagnose.check_gpu_memory(mx.cpu(0))
-    assert 0 <= use.used <= use.total
-    assert 0 <= use.fragmentation <= 1
-    if not mx.num_gpus():
-        with pytest.raises(mx.MXNetError):
-            diagnose.check_gpu_memory(mx.gpu(0))
-
-
-def test_census():
-    kept = [nd.ones((2, 9)) for _ in range(3)]
-    assert diagnose.census()[(2, 9), 'cpu(0)'] == len(kept)
-
-
-@pytest.mark.parametrize(('expression', 'expected'), [
-    ('a + b', ['a', 'b']), ('a.b @ c[0]', ['a.b', 'c[0]']), ('a += b', ['a', 'b']), ('a < b', ['a', 'b']),
-    ('nd.dot(x, y, transpose_a=True)', ['nd', 'x', 'y', 'True']),
-    ('nd.add_n(*[a, b])', ['nd', '[a, b]']), ('nd.stack([a, b], axis=1)', ['nd', '[a, b]', '1', 'a', 'b']),
-    ('yield', []), ('a +', []), ('', []), ('x', []),
-])
-def test_operands(expression, expected):
-    assert source.operands(expression) == expected
-
-
-@pytest.mark.parametrize('module', [errors, gradients, leaks, layers, watching])
+@pytest.mark.parametrize('module', [errors, gradients, holders, layers, leaks, naming, operators, trials,
+                                    watching])
 def test_examples_of_the_documentation(module):
     assert doctest.testmod(module).failed == 0
