@@ -179,6 +179,10 @@ class NDArray:
         token = device.error_state.set(device.ERRORS_IGNORED)
         try:
             data[...] = value
+        except (OverflowError, ValueError):
+            if not isinstance(value, np.generic):
+                raise
+            data[...] = np.asarray(value)   # numpy casts inf and NaN to an integer type for arrays, not for numbers
         finally:
             device.error_state.reset(token)
 

@@ -43,6 +43,8 @@ def _sigmoid(xp: Any, x: Any, out: Any = None) -> Any:
     # Not by tanh, which loses the digits of results close to 0. An exponential that overflows gives 0, as it is to.
     half = x.dtype == np.float16
     result = xp.negative(x, dtype=np.float32) if half else xp.negative(x, out=out)
+    if not x.ndim:
+        result = xp.asarray(result)     # numpy gives a number, which cannot be written into
     xp.exp(result, out=result)
     result += 1
     xp.reciprocal(result, out=result)

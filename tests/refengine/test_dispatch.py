@@ -134,3 +134,24 @@ def test_inputs_on_two_kinds_of_device_are_refused():
     on_gpu = nd.NDArray(handle)
     with pytest.raises(MXNetError, match=r'first argument is on cpu\(0\) while the 2-th argument is on gpu\(0\)'):
         nd.ones(2) + on_gpu
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float16', 'float64'])
+def test_sigmoid_of_an_array_without_dimensions(dtype):
+    with mx.util.np_shape(True):
+        x = nd.array(np.array(0.0), dtype=dtype)
+        x.attach_grad()
+        with autograd.record():
+            y = nd.sigmoid(x)
+        y.backward()
+        assert (y.shape, y.asnumpy(), x.grad.asnumpy(), np.dtype(y.dtype)) == ((), 0.5, 0.25, np.dtype(dtype))
+
+
+def test_a_gradient_that_no_integer_holds_does_not_end_backward():
+    with mx.util.np_shape(True):
+        x, y = (nd.zeros((), dtype='int32') for _ in range(2))
+        x.attach_grad()
+        with autograd.record():
+            z = x / y
+        z.backward()
+        assert (x.grad.shape, np.dtype(x.grad.dtype)) == ((), np.dtype('int32'))
