@@ -1,7 +1,7 @@
 """Recurrent cells of ``gluon.contrib.rnn``."""
 
 from . import conv_rnn_cell, rnn_cell
-from .conv_cells import (
+from .conv_rnn_cell import (
     Conv1DGRUCell,
     Conv1DLSTMCell,
     Conv1DRNNCell,
