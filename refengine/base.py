@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from . import env
+
 
 class MXNetError(RuntimeError):
     """Any error that the engine itself reports; a ``RuntimeError``, as in MXNet (rule DIAG-MSG-003)."""
@@ -96,7 +98,7 @@ def data_dir_default() -> str:
 
 def data_dir() -> str:
     """The folder for data sets and weights."""
-    return os.environ.get('MXNET_HOME') or data_dir_default()
+    return env.get('MXNET_HOME') or data_dir_default()
 
 
 def check_call(ret: int) -> None:

@@ -59,7 +59,6 @@ class Operator:
         'needs',
         'num_inputs',
         'num_outputs',
-        'parameterless',
         'params',
         'partials',
         'plain',
@@ -90,7 +89,6 @@ class Operator:
         # backward(node, ograds) in place of grad, for an operator that must see the node: what is wanted of whom.
         self.backward: Callable[..., Any] | None = None
         self.params = dict(params or {})
-        self.parameterless = not self.params and not variadic
         self.inputs = tuple(inputs)
         self.variadic = variadic
         self.num_inputs = num_inputs
@@ -132,6 +130,11 @@ class Operator:
     def grad(self, grad: Callable[..., Any] | None) -> None:
         self._grad = grad
         self.partials = getattr(grad, 'partials', None)
+
+    @property
+    def parameterless(self) -> bool:
+        """Whether it takes arrays only, a fixed number of them: a call may not give it any parameter."""
+        return not self.params and not self.variadic
 
     def __repr__(self) -> str:
         return f'<Operator {self.name}>'

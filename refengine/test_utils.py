@@ -184,7 +184,8 @@ def check_numeric_gradient(sym: Any, location: Any, *args: Any, **kwargs: Any) -
     symbol.check_numeric_gradient(sym, location, *args, **kwargs)
 
 
-def environment(*args: Any) -> Any:
+@contextmanager
+def environment(*args: Any) -> Iterator[None]:
     """A block with environment variables set, for a name and a value or a dict of them; None removes one.
 
     >>> import os
@@ -194,11 +195,6 @@ def environment(*args: Any) -> Any:
     >>> 'SOME_SETTING' in os.environ
     False
     """
-    return _environment(*args)
-
-
-@contextmanager
-def _environment(*args: Any) -> Iterator[None]:
     assert len(args) == 2 or (len(args) == 1 and isinstance(args[0], dict)), \
         'Expecting one dict arg or two args: env var name and value'
     wanted = args[0] if len(args) == 1 else {args[0]: args[1]}

@@ -14,33 +14,21 @@ from conformance.cli.numbers import SECONDS, Seconds
 from conformance.engine import find_engine
 from conformance.errors import UsageFault
 from conformance.exit_codes import ExitCode
+from tests.commands import command_at, commands
 
 
-def options(
-    command: click.Command = main, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Option]]:
+def options() -> Iterator[tuple[tuple[str, ...], click.Option]]:
     """Every option of every command, with the path of the command."""
-    context = click.Context(command)
-    for parameter in command.params:
-        if isinstance(parameter, click.Option):
-            yield path, parameter
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from options(inner, (*path, name))
+    for path in commands():
+        for parameter in command_at(path).params:
+            if isinstance(parameter, click.Option):
+                yield path, parameter
 
 
 def needed(path: tuple[str, ...]) -> list[str]:
     """Values for what the command asks for, so that it looks at the option."""
-    command: click.Command = main
-    for name in path:
-        assert isinstance(command, click.Group)
-        inner = command.get_command(click.Context(command), name)
-        assert inner is not None
-        command = inner
     found = []
-    for parameter in command.params:
+    for parameter in command_at(path).params:
         if parameter.required:
             found += [parameter.opts[0], "refengine"] if isinstance(parameter, click.Option) else ["refengine"]
     return found

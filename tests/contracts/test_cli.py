@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import click
 import pytest
@@ -14,20 +13,10 @@ from click.testing import CliRunner
 
 from conformance.cli import COMMANDS, main
 from conformance.exit_codes import ExitCode
+from tests.commands import command_at, commands
 from tests.contracts.sources import text_of
 
 LINES = 40
-
-
-def commands(command: click.Command = main, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The path of every command and group, as typed."""
-    yield path
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from commands(inner, (*path, name))
 
 
 ALL = list(commands())
@@ -50,13 +39,7 @@ def test_help_fits_one_screen_and_says_what_it_is_for(path: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_option_is_explained(path: tuple[str, ...]) -> None:
-    command: click.Command = main
-    for name in path:
-        assert isinstance(command, click.Group)
-        inner = command.get_command(click.Context(command), name)
-        assert inner is not None
-        command = inner
-    for parameter in command.params:
+    for parameter in command_at(path).params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{' '.join(path)} {parameter.opts[0]} has no help text"
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import env, registry
 from ... import ndarray as nd
+from ... import registry
+from ...base import data_dir
 from .vocab import Vocabulary
 
 __all__ = ['CompositeEmbedding', 'CustomEmbedding', 'FastText', 'GloVe', 'create', 'get_pretrained_file_names',
@@ -130,12 +131,10 @@ def _read(path: str, delimiter: str, encoding: str, unknown_token: Any) -> tuple
 
 _register = registry.get_register_func(_TokenEmbedding, 'token embedding')
 _create = registry.get_create_func(_TokenEmbedding, 'token embedding')
-_classes: dict[str, type[_TokenEmbedding]] = {}
 
 
 def register(embedding_cls: type[_TokenEmbedding]) -> type[_TokenEmbedding]:
     """A decorator that lets ``create`` make embeddings of a class, by its name in lower case."""
-    _classes[embedding_cls.__name__.lower()] = embedding_cls
     registered: type[_TokenEmbedding] = _register(embedding_cls)
     return registered
 
@@ -147,7 +146,7 @@ def create(embedding_name: str, **kwargs: Any) -> Any:
 
 def default_root() -> str:
     """The folder of files of vectors: ``embeddings`` below MXNET_HOME, which is ~/.mxnet if unset."""
-    return str(Path(env.get('MXNET_HOME') or Path.home() / '.mxnet') / 'embeddings')
+    return str(Path(data_dir()) / 'embeddings')
 
 
 class _Published(_TokenEmbedding):
@@ -191,7 +190,7 @@ class FastText(_Published):
 def get_pretrained_file_names(embedding_name: str | None = None) -> Any:
     """The files of vectors on this machine, for one class or as a dict for all; KeyError for an unknown name."""
     found = {name: sorted(path.name for path in cls._folder().glob('*') if path.is_file())
-             for name, cls in _classes.items() if issubclass(cls, _Published)}
+             for name, cls in registry.get_registry(_TokenEmbedding).items() if issubclass(cls, _Published)}
     if embedding_name is None:
         return found
     if embedding_name not in found:

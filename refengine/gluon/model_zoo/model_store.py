@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ... import env
+from ...base import data_dir
 
 _SUFFIX = '.params'
 
@@ -23,7 +23,7 @@ def short_hash(name: str) -> str:
 
 def default_root() -> str:
     """The folder where the release keeps its models: ``models`` below MXNET_HOME, which is ~/.mxnet if unset."""
-    return str(Path(env.get('MXNET_HOME') or Path.home() / '.mxnet') / 'models')
+    return str(Path(data_dir()) / 'models')
 
 
 def get_model_file(name: str, root: Any = None) -> str:
